@@ -25,11 +25,7 @@ class _Announcer:
             self._kernel = module, name
             self._start = time.perf_counter()
             if not self._announced:
-                print(
-                    "vigym compiles its kernels, once for this machine and version ...",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                _print("vigym compiles its kernels, once for this machine and version ...")
                 self._announced = True
             self._bar = _bar(name)
         elif self._bar is not None:
@@ -47,15 +43,19 @@ class _Announcer:
         if self._bar is not None:
             self._bar.close()
         else:
-            print(
-                f"  {name}: {time.perf_counter() - self._start:.0f} s", file=sys.stderr, flush=True
-            )
+            _print(f"  {name}: {time.perf_counter() - self._start:.0f} s")
         self._kernel = self._bar = None
+
+
+def _print(text: str) -> None:
+    """Print a line to the standard error stream, unless that is closed."""
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)
 
 
 def _bar(name: str) -> Any:
     """Return a clock, or None where it could not be seen."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         return None
     try:
         from tqdm import tqdm

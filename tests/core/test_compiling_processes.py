@@ -1,21 +1,30 @@
 """Kernels that processes of their own compile, and what happens where that fails."""
 
+import contextlib
 import importlib
+import io
 import os
+import pickle
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from scenes.chains import rod_chain
 from scenes.loops_plane import slider_crank
-from vigym import Simulator
+from vigym import Simulator, announce
 from vigym.core.compiler import cache, events, processes
 from vigym.core.compiler.linking import libraries
-from vigym.core.compiler.linking.passes import FORKS, lower_ahead
+from vigym.core.compiler.linking.passes import FORKS, compile_in_fork, lower_ahead
 from vigym.core.kernels import assemble, read, reset, step
 from vigym.simulation import plant
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+forks = pytest.mark.skipif(not FORKS, reason="this system, or this numba, does not fork")
 MODULE = """
 import math
 from vigym.core.compiler.kernel import entry, inline, phase
@@ -60,9 +69,15 @@ def double(tmp_path, monkeypatch):
     del sys.modules["module_of_a_kernel"]
 
 
-def test_a_kernel_comes_from_its_process(double, capfd):
-    heard = []
-    events.listen(lambda *names: heard.append(names), lambda *names: heard.append(names))
+def test_a_kernel_comes_from_its_process(double, monkeypatch, capfd):
+    heard, waits = [], []
+    monkeypatch.setattr(processes, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(events, "_listeners", [])
+    events.listen(
+        lambda *names: heard.append(names),
+        lambda *names: heard.append(names),
+        lambda: waits.append(1),
+    )
     processes.compile_beside([(double, (1.5,))], double)
     assert len(processes._running) == 1
     processes.compile_beside([(double, (2.5,))], double)  # the same types
@@ -71,6 +86,7 @@ def test_a_kernel_comes_from_its_process(double, capfd):
     assert sum(double.stats.cache_hits.values()) == 1
     assert sum(double.stats.cache_misses.values()) == 0
     assert heard == 2 * [("module_of_a_kernel", "double")]  # it was waited for
+    assert waits
     processes.compile_beside([(double, (1.5,))], double)  # it is compiled already
     assert not processes._running
     assert capfd.readouterr() == ("", "")
@@ -138,16 +154,94 @@ def test_several_kernels_come_from_one_process(double):
         assert (sum(kernel.stats.cache_hits.values()), *kernel.stats.cache_misses) == (1,)
 
 
-def test_a_process_that_is_stopped_leaves_none_that_it_forked(double):
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux tells of processes")
+def test_a_process_that_is_stopped_leaves_none_that_it_forked(double, tmp_path, monkeypatch):
+    told = tmp_path / "forked"
+    forks = f"import os, time; open({str(told)!r}, 'a').write(f'{{os.fork()}}\\n'); time.sleep(60)"
+    monkeypatch.setattr(processes, "_COMMAND", forks)
     processes.compile_beside([(double, (1.5,))], double)
-    ((compiler, _),) = processes._running.values()
+    while len(lines := told.read_text().split() if told.exists() else []) < 2:
+        time.sleep(0.05)
     processes.stop()
-    with pytest.raises(ProcessLookupError):
-        os.killpg(compiler.process.pid, 0)
+    (forked,) = set(lines) - {"0"}
+    status = Path(f"/proc/{forked}/stat")
+    for _ in range(100):
+        if not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] == "Z":
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the forked process goes on")
     assert double(1.5) == 3.0
 
 
-@pytest.mark.skipif(not FORKS, reason="this system, or this numba, compiles in one process")
+@forks
+def test_a_kernel_is_typed_here_and_made_by_a_fork(double, tmp_path):
+    told = tmp_path / "told"
+    kinds = (double.typeof_pyval(1.5),)
+    process = compile_in_fork(double, kinds, lambda: told.write_text(str(os.getpid())))
+    assert process > 0
+    assert os.waitpid(process, 0)[1] == 0
+    assert told.read_text() == str(process)
+    assert not double.overloads
+    assert double(1.5) == 3.0
+    assert sum(double.stats.cache_hits.values()) == 1
+
+
+def test_the_process_lowers_ahead_and_forks_for_each_kernel(double, monkeypatch):
+    done = []
+    kinds = (double.typeof_pyval(1.5),)
+    request = pickle.dumps([("module_of_a_kernel", "double", kinds)])
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(request)))
+    monkeypatch.setattr(processes, "processor_count", lambda: 5)
+    monkeypatch.setattr(processes, "lower_ahead", done.append)
+    monkeypatch.setattr(processes, "compile_in_fork", lambda *given: done.append(given[:2]) or 0)
+    monkeypatch.setattr(os, "_exit", done.append)
+    processes.compile_requests()
+    assert done == [4, (double, kinds), False]
+
+
+def test_threads_share_one_process(double):
+    """More of them than one would compile the same kernels."""
+    asked = threading.Barrier(4)
+
+    def ask(_):
+        asked.wait()
+        processes.compile_beside([(double, (1.5,))], double)
+        return len({compiler for compiler, _ in processes._running.values()}), double(1.5)
+
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(ask, range(4)))
+    assert {count for count, _ in results} <= {0, 1}
+    assert {value for _, value in results} == {3.0}
+    assert not processes._running
+
+
+@forks
+def test_many_open_files_do_no_harm(double):
+    resource = pytest.importorskip("resource")
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < 1200:
+        pytest.skip("the system allows fewer files")
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(1200, limit[0]), limit[1]))
+    with contextlib.ExitStack() as files:
+        for _ in range(1050):
+            files.enter_context(open(os.devnull))
+        processes.compile_beside([(double, (1.5,))], double)
+        assert double(1.5) == 3.0
+    resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+
+
+def test_a_closed_error_stream_does_no_harm(monkeypatch, capfd):
+    monkeypatch.setattr(sys, "stderr", None)
+    announcer = announce._Announcer()
+    announcer.begin("vigym.core.kernels.step", "step")
+    announcer.wait()
+    announcer.end("vigym.core.kernels.step", "step")
+    assert capfd.readouterr() == ("", "")
+
+
+@forks
 def test_phases_are_lowered_by_other_processes(double, monkeypatch):
     monkeypatch.setattr(libraries, "PHASES_AHEAD", 1)
     monkeypatch.setattr(libraries, "ahead", libraries.Ahead())
@@ -163,7 +257,7 @@ def test_phases_are_lowered_by_other_processes(double, monkeypatch):
     assert set(taken) == {"half", "third", "sixth", "root"}
 
 
-@pytest.mark.skipif(not FORKS, reason="this system, or this numba, compiles in one process")
+@forks
 def test_work_of_a_fork_that_fails_is_done_here(monkeypatch):
     here = os.getpid()
 

@@ -3,8 +3,8 @@
 It types the kernels in turn, in the order in which they will be called. All that follows is done
 in processes that it forks, so that the next kernel is typed meanwhile. Compiled kernels come back
 through the folder of compiled kernels; the process writes their numbers to its output. Where it
-cannot fork it compiles the longest kernel alone: the step, about half of a first use. This process
-compiles the others meanwhile.
+cannot fork it compiles the longest kernel alone: the step, about half of a first use. The caller
+compiles the others meanwhile, when it calls them.
 """
 
 import atexit
@@ -17,6 +17,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -31,7 +32,9 @@ _COMMAND = (
 )
 POLL_SECONDS = 0.5  # [s] between signs of life while this process waits
 Key = tuple[Any, tuple[Any, ...]]  # function of a kernel, and types of its arguments
-_running: dict[Key, tuple["_Compiler", int]] = {}  # and the number of the kernel there
+# kernel -> process that compiles it, and its number among the kernels of that process
+_running: dict[Key, tuple["_Compiler", int]] = {}
+_lock = threading.RLock()  # of the above: simulators may be made in several threads
 
 
 class _Compiler:
@@ -54,6 +57,7 @@ class _Compiler:
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
+        self.lock = threading.Lock()  # held by the thread that waits for the process
         self._stored: set[int] = set()
         self._pipe = self.process.stdout
         with contextlib.suppress(OSError), self.process.stdin as pipe:  # ended: it says so later
@@ -61,8 +65,9 @@ class _Compiler:
 
     def has_stored(self, number: int) -> bool:
         """Return whether it says that a kernel is compiled and stored."""
-        while number not in self._stored and self._has_news(0.0) and self._read():
-            pass
+        while not (number in self._stored or self._pipe.closed):
+            if not (self._has_news(0.0) and self._read()):
+                break
         return number in self._stored
 
     def wait(self, number: int) -> int:
@@ -79,6 +84,11 @@ class _Compiler:
         self.process.wait()
         self._pipe.close()
 
+    def forget(self) -> None:
+        """Leave the process to the parent, in a process that was forked."""
+        self.process.returncode = 0  # else the end of this object would ask for it
+        self._pipe.close()
+
     def stop(self) -> None:
         """Stop the process, and those that it forked."""
         if hasattr(os, "killpg"):
@@ -90,7 +100,9 @@ class _Compiler:
     def _has_news(self, seconds: float) -> bool:
         """Wait so long for news; return whether there is any to read."""
         if FORKS:
-            return bool(select.select([self._pipe], [], [], seconds)[0])
+            poll = select.poll()
+            poll.register(self._pipe, select.POLLIN)
+            return bool(poll.poll(1000.0 * seconds))
         try:
             self.process.wait(seconds)  # it compiles one kernel
         except subprocess.TimeoutExpired:
@@ -129,17 +141,18 @@ def compile_beside(calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any) -
     if processor_count() == 1 or not sys.executable:
         return
     missing = []
-    for dispatcher, arguments in calls:
-        kinds = tuple(map(dispatcher.typeof_pyval, arguments))
-        if (FORKS or dispatcher is longest) and _is_missing(dispatcher, kinds):
-            missing.append((dispatcher.py_func, kinds))
-    if not missing:
-        return
-    try:
-        compiler = _Compiler([(f.__module__, f.__name__, kinds) for f, kinds in missing])
-    except OSError:  # the system allows no process: the first calls compile the kernels
-        return
-    _running.update({key: (compiler, number) for number, key in enumerate(missing)})
+    with _lock:
+        for dispatcher, arguments in calls:
+            kinds = tuple(map(dispatcher.typeof_pyval, arguments))
+            if (FORKS or dispatcher is longest) and _is_missing(dispatcher, kinds):
+                missing.append((dispatcher.py_func, kinds))
+        if not missing:
+            return
+        try:
+            compiler = _Compiler([(f.__module__, f.__name__, kinds) for f, kinds in missing])
+        except OSError:  # the system allows no process: the first calls compile the kernels
+            return
+        _running.update({key: (compiler, number) for number, key in enumerate(missing)})
 
 
 def _is_missing(dispatcher: Any, kinds: tuple[Any, ...]) -> bool:
@@ -172,16 +185,19 @@ def wait_for(function: Any, kinds: Sequence[Any]) -> int:
         The code of a process that ended without it; 0 if it is compiled, or if there is no process.
     """
     key = function, tuple(kinds)
-    if key not in _running:
-        return 0
-    compiler, number = _running[key]
+    with _lock:
+        if key not in _running:
+            return 0
+        compiler, number = _running[key]
     code = 0
-    if not compiler.has_stored(number):
-        with announce_compilation(function):
-            code = compiler.wait(number)
-    del _running[key]
-    if not any(other is compiler for other, _ in _running.values()):
-        compiler.end()
+    with compiler.lock:
+        if not compiler.has_stored(number):
+            with announce_compilation(function):
+                code = compiler.wait(number)
+        with _lock:
+            _running.pop(key, None)  # another thread may have waited for it, too
+            if not any(other is compiler for other, _ in _running.values()):
+                compiler.end()
     return code
 
 
@@ -194,9 +210,11 @@ def stop() -> None:
 
 def _forget() -> None:
     """Leave the processes to the parent, in a process that was forked."""
-    for compiler, _ in _running.values():
-        compiler.process.returncode = 0  # it is not this process's child
+    global _lock
+    for compiler in {compiler for compiler, _ in _running.values()}:
+        compiler.forget()
     _running.clear()
+    _lock = threading.RLock()  # another thread may have held it
 
 
 atexit.register(stop)

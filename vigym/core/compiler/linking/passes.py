@@ -180,7 +180,7 @@ def compile_in_fork(kernel: Any, kinds: tuple[Any, ...], done: Callable[[], obje
         done: called in that process when the kernel is compiled and stored.
 
     Returns:
-        Number of the forked process; 0 if there is none.
+        Number of the forked process; 0 if all was done in this one.
     """
     if not FORKS:
         kernel.compile(kinds)
@@ -197,6 +197,6 @@ def compile_in_fork(kernel: Any, kinds: tuple[Any, ...], done: Callable[[], obje
         return typed.process
     finally:
         KernelLibrary.forks = False
-        if os.getpid() != parent:
+        if os.getpid() != parent:  # the forked process always ends here
             os._exit(sys.exc_info()[0] is not None)
     return 0
