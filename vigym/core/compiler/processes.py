@@ -65,9 +65,8 @@ class _Compiler:
 
     def has_stored(self, number: int) -> bool:
         """Return whether it says that a kernel is compiled and stored."""
-        while not (number in self._stored or self._pipe.closed):
-            if not (self._has_news(0.0) and self._read()):
-                break
+        while number not in self._stored and self._has_news(0.0) and self._read():
+            pass
         return number in self._stored
 
     def wait(self, number: int) -> int:
@@ -191,11 +190,13 @@ def wait_for(function: Any, kinds: Sequence[Any]) -> int:
         compiler, number = _running[key]
     code = 0
     with compiler.lock:
+        if key not in _running:  # another thread has waited for it
+            return 0
         if not compiler.has_stored(number):
             with announce_compilation(function):
                 code = compiler.wait(number)
         with _lock:
-            _running.pop(key, None)  # another thread may have waited for it, too
+            _running.pop(key, None)  # the process may have been stopped
             if not any(other is compiler for other, _ in _running.values()):
                 compiler.end()
     return code
