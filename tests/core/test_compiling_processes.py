@@ -5,6 +5,7 @@ import importlib
 import io
 import os
 import pickle
+import subprocess
 import sys
 import threading
 import time
@@ -67,6 +68,16 @@ def double(tmp_path, monkeypatch):
     yield importlib.import_module("module_of_a_kernel").double
     processes.stop()
     del sys.modules["module_of_a_kernel"]
+
+
+def ends(process):
+    """Wait for the end of a process, by its number; return whether it comes within seconds."""
+    status = Path(f"/proc/{process}/stat")
+    for _ in range(100):
+        if not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] == "Z":
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def test_a_kernel_comes_from_its_process(double, monkeypatch, capfd):
@@ -164,14 +175,36 @@ def test_a_process_that_is_stopped_leaves_none_that_it_forked(double, tmp_path, 
         time.sleep(0.05)
     processes.stop()
     (forked,) = set(lines) - {"0"}
-    status = Path(f"/proc/{forked}/stat")
-    for _ in range(100):
-        if not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] == "Z":
-            break
-        time.sleep(0.05)
-    else:
-        pytest.fail("the forked process goes on")
+    assert ends(forked)
     assert double(1.5) == 3.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux tells of processes")
+def test_a_process_ends_with_the_one_that_started_it(double):
+    program = """
+import module_of_a_kernel as m
+from vigym.core.compiler import processes
+processes._COMMAND = "import time; time.sleep(60)"
+processes.processor_count = lambda: 2
+processes.compile_beside([(m.double, (1.5,))], m.double)
+((compiler, _),) = processes._running.values()
+print(compiler.process.pid)
+"""
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=True)
+    assert ends(done.stdout.strip())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_leaves_the_compiler_to_its_parent(double):
+    processes.compile_beside([(double, (1.5,))], double)
+    process = os.fork()
+    if process == 0:
+        os._exit(len(processes._running))
+    assert os.waitpid(process, 0)[1] == 0
+    assert double(1.5) == 3.0
+    assert sum(double.stats.cache_hits.values()) == 1
 
 
 @forks
