@@ -151,6 +151,7 @@ def test_a_kernel_that_cannot_be_stored_starts_no_process(double, monkeypatch, f
     assert double(1.5) == 3.0
 
 
+@forks
 def test_several_kernels_come_from_one_process(double):
     triple = sys.modules["module_of_a_kernel"].triple
     processes.compile_beside([(double, (1.5,)), (triple, (1.5,))], double)
