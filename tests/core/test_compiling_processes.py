@@ -241,7 +241,8 @@ def test_threads_share_one_process(double):
     def ask(_):
         asked.wait()
         processes.compile_beside([(double, (1.5,))], double)
-        return len({compiler for compiler, _ in processes._running.values()}), double(1.5)
+        running = list(processes._running.values())  # others change it meanwhile
+        return len({compiler for compiler, _ in running}), double(1.5)
 
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(ask, range(4)))
@@ -259,11 +260,11 @@ def test_many_open_files_do_no_harm(double):
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(1200, limit[0]), limit[1]))
     with contextlib.ExitStack() as files:
+        files.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limit)
         for _ in range(1050):
             files.enter_context(open(os.devnull))
         processes.compile_beside([(double, (1.5,))], double)
         assert double(1.5) == 3.0
-    resource.setrlimit(resource.RLIMIT_NOFILE, limit)
 
 
 def test_a_closed_error_stream_does_no_harm(monkeypatch, capfd):

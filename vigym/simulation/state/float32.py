@@ -59,8 +59,9 @@ class SinglePrecision(LaneGroups):
 
     def first_calls(self) -> list[tuple[Kernel, tuple[Any, ...]]]:
         """Return what `LaneGroups.first_calls` does; steps are made in single precision."""
-        *before, _, after = super().first_calls()
-        return [*before, self._steps.first_calls()[-2], after]
+        *before, _, reading = super().first_calls()
+        *_, step, _ = self._steps.first_calls()
+        return [*before, step, reading]
 
     def call(
         self,
