@@ -1,8 +1,41 @@
-"""Fixtures of the tests of batches."""
+"""Fixtures of the tests of batches, and of kernels that several processes compile."""
+
+import importlib
+import sys
 
 import pytest
 
+from vigym.core.compiler import cache, processes
 from vigym.simulation.state import batch
+
+MODULE = """
+import math
+from vigym.core.compiler.kernel import entry, inline, phase
+
+@inline
+def half(x):
+    return 0.5 * x
+
+@phase
+def third(x):
+    return half(2.0 * x) / 3.0
+
+@phase
+def sixth(x):
+    return third(half(x))
+
+@phase
+def root(x):
+    return math.sqrt(sixth(6.0 * x) * third(3.0 * x))
+
+@entry
+def double(x):
+    return root(x) + 6.0 * sixth(x)
+
+@entry
+def triple(x):
+    return root(x) + 12.0 * half(sixth(2.0 * x))
+"""
 
 
 @pytest.fixture
@@ -17,3 +50,17 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(batch, "MIN_WORK_PER_THREAD", 1)
     monkeypatch.setattr(batch, "run_parallel", counted)
     return used
+
+
+@pytest.fixture
+def double(tmp_path, monkeypatch):
+    """A kernel in a module of its own, kept below ``tmp_path``."""
+    (tmp_path / "module_of_a_kernel.py").write_text(MODULE)
+    monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(processes, "processor_count", lambda: 2)
+    monkeypatch.setattr(cache, "_printed", set())
+    monkeypatch.setattr(processes, "_running", {})  # those of other tests go on
+    yield importlib.import_module("module_of_a_kernel").double
+    processes.stop()
+    del sys.modules["module_of_a_kernel"]

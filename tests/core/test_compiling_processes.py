@@ -1,7 +1,6 @@
 """Kernels that processes of their own compile, and what happens where that fails."""
 
 import contextlib
-import importlib
 import io
 import os
 import pickle
@@ -26,48 +25,6 @@ from vigym.simulation import plant
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 forks = pytest.mark.skipif(not FORKS, reason="this system, or this numba, does not fork")
-MODULE = """
-import math
-from vigym.core.compiler.kernel import entry, inline, phase
-
-@inline
-def half(x):
-    return 0.5 * x
-
-@phase
-def third(x):
-    return half(2.0 * x) / 3.0
-
-@phase
-def sixth(x):
-    return third(half(x))
-
-@phase
-def root(x):
-    return math.sqrt(sixth(6.0 * x) * third(3.0 * x))
-
-@entry
-def double(x):
-    return root(x) + 6.0 * sixth(x)
-
-@entry
-def triple(x):
-    return root(x) + 12.0 * half(sixth(2.0 * x))
-"""
-
-
-@pytest.fixture
-def double(tmp_path, monkeypatch):
-    """A kernel in a module of its own, kept below ``tmp_path``."""
-    (tmp_path / "module_of_a_kernel.py").write_text(MODULE)
-    monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path))
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(processes, "processor_count", lambda: 2)
-    monkeypatch.setattr(cache, "_printed", set())
-    monkeypatch.setattr(processes, "_running", {})  # those of other tests go on
-    yield importlib.import_module("module_of_a_kernel").double
-    processes.stop()
-    del sys.modules["module_of_a_kernel"]
 
 
 def ends(process):

@@ -7,27 +7,38 @@ from the whole package, so the cache folder is keyed by a hash of every source f
 Numba hands on whatever goes wrong when it reads or writes its files, and has no public hook for
 it. Here a kernel whose file cannot be read, or is not as it was written, is compiled anew; one that
 cannot be written serves its process alone. Either writes one line on standard error.
+
+Where several processes need the same kernel at the same time, such as the workers of a vector
+environment, one of them compiles it and the others wait. Numba would compile it in all of them, and
+lets them write over each other's files.
 """
 
 import errno
+import functools
 import hashlib
 import os
 import pickle
 import shutil
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.serialize import dumps
 
+from vigym.core.compiler.events import announce_compilation, announce_waiting
 from vigym.core.compiler.linking.passes import ENABLED
-from vigym.core.compiler.processes import wait_for
+from vigym.core.compiler.locks import NO_LOCK, POLL_SECONDS, held, release_lock, take_lock
+from vigym.core.compiler.processes import is_reserved, wait_for
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)  # of a disk, of the share that a user has
 ROOM = 50_000_000  # bytes; the step, the largest kernel, takes 5 MB
+MOST_WAITING = 600.0  # [s] for another process that compiles: it may be suspended
 _printed: set[str] = set()  # messages that this process has printed
 
 
@@ -133,8 +144,13 @@ class KernelCache(FunctionCache):
 
     _impl_class = _CheckedResult
 
+    def __init__(self, py_func):
+        super().__init__(py_func)
+        self._locks: dict[Any, int] = {}  # of versions that are compiled here
+        self._index_lock = Path(self.cache_path, f"{py_func.__name__}.lock")
+
     def load_overload(self, sig, target_context):
-        """Load a version; None if there is none that can be read.
+        """Load a version; None if there is none that can be read: it is to be compiled here.
 
         Where another process compiles it, wait for that.
         """
@@ -142,12 +158,52 @@ class KernelCache(FunctionCache):
         if code:
             found = f"a process for it that ended with code {code}"
             _print_once("compiles", f"{self._py_func.__name__} itself, found {found}")
+        loaded = self._load(sig, target_context)
+        if loaded is None and self._wait_for_others(sig, target_context):
+            loaded = self._load(sig, target_context)
+        return loaded
+
+    def _load(self, sig, target_context):
+        """Load a version; None if there is none that can be read."""
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # what a damaged pickle raises may be anything
             found = f"damaged files in {self.cache_path} ({_words(error)})"
             _print_once("compiles", f"kernels anew, found {found}")
             return None
+
+    def _wait_for_others(self, sig, target_context):
+        """Wait while another process compiles a version; return whether it is on disk since.
+
+        If not, it is to be compiled here, and other processes wait until it is released.
+        """
+        if is_reserved(self._py_func, sig):
+            return False
+        lock = self.reserve(sig)
+        if lock is None:
+            with announce_compilation(self._py_func):
+                for _ in range(round(MOST_WAITING / POLL_SECONDS)):
+                    time.sleep(POLL_SECONDS)
+                    announce_waiting()
+                    lock = self.reserve(sig)
+                    if lock is not None or self.contains(sig, target_context):
+                        break
+        self._locks[sig] = NO_LOCK if lock is None else lock
+        with held(self._index_lock):  # the table of versions is written before the version itself
+            return self.contains(sig, target_context)
+
+    def reserve(self, sig):
+        """Let other processes wait for a version that is to be compiled.
+
+        Returns:
+            A lock, which ends the waiting when it is released; None if another process has it.
+        """
+        version = hashlib.sha256(repr(sig).encode()).hexdigest()[:16]
+        return take_lock(Path(self.cache_path, f"{self._py_func.__name__}.{version}.lock"))
+
+    def release(self, sig):
+        """Let other processes go on that wait until this one has compiled a version."""
+        release_lock(self._locks.pop(sig, NO_LOCK))
 
     def contains(self, sig, target_context):
         """Return whether a version is on disk."""
@@ -168,11 +224,12 @@ class KernelCache(FunctionCache):
     def save_overload(self, sig, data):
         """Store a version, where there is space for it."""
         try:
-            try:
-                super().save_overload(sig, data)
-            except (pickle.PickleError, EOFError, ValueError, TypeError):  # of a damaged index
-                self.flush()
-                super().save_overload(sig, data)
+            with held(self._index_lock):
+                try:
+                    super().save_overload(sig, data)
+                except (pickle.PickleError, EOFError, ValueError, TypeError):  # of a damaged index
+                    self.flush()
+                    super().save_overload(sig, data)
         except OSError as error:
             found = f"found no way to write them ({_words(error)})"
             _print_once("keeps", f"no compiled kernels, {found}")
@@ -186,10 +243,24 @@ def keep_on_disk(dispatcher):
     previous, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
         dispatcher._cache = KernelCache(dispatcher.py_func)
+        dispatcher.compile = _releasing(dispatcher.compile, dispatcher._cache)
     except RuntimeError as error:  # no space for a folder in it
         _print_once("keeps", f"no compiled kernels, found no way to write them ({_words(error)})")
     finally:
         config.CACHE_DIR = previous
+
+
+def _releasing(compile_version: Callable[[Any], Any], kept: KernelCache) -> Callable[[Any], Any]:
+    """Let a function release a version that it has compiled, or failed to compile."""
+
+    @functools.wraps(compile_version)
+    def run(sig: Any) -> Any:
+        try:
+            return compile_version(sig)
+        finally:
+            kept.release(sig)
+
+    return run
 
 
 def _words(error: Exception) -> str:

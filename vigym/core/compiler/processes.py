@@ -24,17 +24,18 @@ from typing import Any
 
 from vigym.core.compiler.events import announce_compilation, announce_waiting
 from vigym.core.compiler.linking.passes import FORKS, compile_in_fork, lower_ahead
+from vigym.core.compiler.locks import NO_LOCK, POLL_SECONDS, release_lock
 
 # of the new process: it imports what this process imports
 _COMMAND = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
     "from vigym.core.compiler.processes import compile_requests; compile_requests()"
 )
-POLL_SECONDS = 0.5  # [s] between signs of life while this process waits
 Key = tuple[Any, tuple[Any, ...]]  # function of a kernel, and types of its arguments
 # kernel -> process that compiles it, and its number among the kernels of that process
 _running: dict[Key, tuple["_Compiler", int]] = {}
 _lock = threading.RLock()  # of the above: simulators may be made in several threads
+_reserved: set[Key] = set()  # kernels that this process compiles for the one that started it
 
 
 class _Compiler:
@@ -42,18 +43,22 @@ class _Compiler:
 
     Args:
         requests: module, name and types of the arguments of each kernel.
+        locks: open files of the kernels' locks, which it keeps until it ends.
 
     Raises:
         OSError: the system allows no process.
     """
 
-    def __init__(self, requests: list[tuple[str, str, tuple[Any, ...]]]) -> None:
+    def __init__(
+        self, requests: list[tuple[str, str, tuple[Any, ...]]], locks: Sequence[int]
+    ) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-c", _COMMAND],  # imports nothing of the working folder
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # so that those which it forks can be stopped with it
+            pass_fds=[lock for lock in locks if lock != NO_LOCK],
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -118,9 +123,10 @@ class _Compiler:
 def processor_count() -> int:
     """Return the number of processors that this process may use.
 
-    Processes that others started are workers, which share the processors with their like: one.
+    Workers share the processors with their like. Where these cannot agree on one that compiles they
+    have one processor each.
     """
-    if multiprocessing.parent_process() is not None:
+    if not FORKS and multiprocessing.parent_process() is not None:
         return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -128,7 +134,7 @@ def processor_count() -> int:
 
 
 def compile_beside(calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any) -> None:
-    """Compile kernels in a new process, those that are not compiled yet.
+    """Compile kernels in a new process: those that are not compiled yet, by whatever process.
 
     Without a place to store them no process starts: what it compiles would not come back.
 
@@ -139,18 +145,25 @@ def compile_beside(calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any) -
     """
     if processor_count() == 1 or not sys.executable:
         return
-    missing = []
+    missing: list[Key] = []
+    locks: list[int] = []
     with _lock:
         for dispatcher, arguments in calls:
             kinds = tuple(map(dispatcher.typeof_pyval, arguments))
             if (FORKS or dispatcher is longest) and _is_missing(dispatcher, kinds):
-                missing.append((dispatcher.py_func, kinds))
+                lock = dispatcher._cache.reserve(kinds)
+                if lock is not None:
+                    missing.append((dispatcher.py_func, kinds))
+                    locks.append(lock)
         if not missing:
             return
         try:
-            compiler = _Compiler([(f.__module__, f.__name__, kinds) for f, kinds in missing])
+            compiler = _Compiler([(f.__module__, f.__name__, kinds) for f, kinds in missing], locks)
         except OSError:  # the system allows no process: the first calls compile the kernels
             return
+        finally:  # the process has them now
+            for lock in locks:
+                release_lock(lock)
         _running.update({key: (compiler, number) for number, key in enumerate(missing)})
 
 
@@ -171,10 +184,16 @@ def compile_requests() -> None:
     forked = []
     for number, (module, name, kinds) in enumerate(requests):
         kernel = getattr(importlib.import_module(module), name)
+        _reserved.add((kernel.py_func, kinds))
         done = partial(os.write, 1, bytes([number]))
         forked.append(compile_in_fork(kernel, kinds, done))
     failed = [process for process in forked if process and os.waitpid(process, 0)[1]]
     os._exit(bool(failed))  # clearing away what the compiler made would take seconds
+
+
+def is_reserved(function: Any, kinds: Sequence[Any]) -> bool:
+    """Return whether this process was started to compile a kernel, and has its lock since then."""
+    return (function, tuple(kinds)) in _reserved
 
 
 def wait_for(function: Any, kinds: Sequence[Any]) -> int:
