@@ -6,14 +6,25 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 from PIL import Image, ImageSequence
 from rich.console import Console
 
 from scenes.command_line import said, table
 from vigym import assets
+from vigym.cli import warmup
 from vigym.cli.app import COMMANDS, run
+from vigym.core.model.context import (
+    ALL_FEATURES,
+    LOOPS,
+    LOOPS_AND_CONTACTS,
+    PLAIN_TREE,
+    WITH_IMPOSED,
+)
 from vigym.envs.registry import ENVIRONMENTS
+from vigym.simulation.compile.model import build_model
+from vigym.simulation.state.batch import LaneGroups
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = "a" * 300  # of no file: names have at most 255 letters
@@ -134,9 +145,27 @@ def test_a_film_may_be_a_moving_picture(form, capsys, tmp_path):
 
 def test_warmup_says_what_it_did(capsys):
     out = said(capsys, "warmup")
-    kinds = [row[1].strip() for row in table(out, "kernels")[:5]]
-    assert kinds == ["assembly and reset", "step", "energy and metrics", "joint forces", "state"]
+    rows = [[cell.strip() for cell in row[:2]] for row in table(out, "kernels")[:7]]
+    kinds = [[kind, sim] for kind in ("trees", "loops", "contacts") for sim in ("one", "batch")]
+    assert rows[:6] == kinds
+    assert rows[6][0] == "pictures"
     assert "stored in" in out
+
+
+def test_warmup_has_the_kernels_of_all_environments():
+    """A kernel belongs to a set of features, None being those of trees that touch nothing."""
+
+    def features(mechanism):
+        return repr(LaneGroups(build_model(mechanism), None, 1, False, False).features)
+
+    sets = PLAIN_TREE, LOOPS, LOOPS_AND_CONTACTS, WITH_IMPOSED, ALL_FEATURES
+    assert [*map(features, warmup._mechanisms(True).values())] == [*map(repr, sets)]
+    usual = {*map(features, warmup._mechanisms(False).values())}
+    for entry in ENVIRONMENTS:
+        options = {"urdf": FOUR_BAR} if entry.id == "vigym/Urdf-v0" else {}
+        env = gym.make(entry.id, **options).unwrapped
+        assert features(env.mechanism) in usual, entry.id
+        env.close()
 
 
 @pytest.mark.parametrize(

@@ -1,36 +1,49 @@
 """Command `vigym warmup`: compilation of the kernels."""
 
 import time
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 from vigym import assets
 from vigym.cli.output import print_table
 
+if TYPE_CHECKING:
+    from vigym.mechanism.mechanism import Mechanism
+
 
 @click.command()
 @click.option("--float32", is_flag=True, help="Compile single-precision batch kernels, too.")
-def command(float32: bool) -> None:
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Compile those of terrain, prescribed motions, and joints of curves and surfaces, too.",
+)
+def command(float32: bool, everything: bool) -> None:
     """Compile the kernels into the cache folder; compiled ones are loaded.
 
     This is needed once per machine and version: when a container image is built, or before many
-    processes start together. The variable VIGYM_CACHE_DIR sets the folder. Trees without contacts
-    have smaller kernels of their own.
+    processes start together. The variable VIGYM_CACHE_DIR sets the folder. Kernels have what a
+    mechanism needs: there are some for trees that touch nothing, for mechanisms with loops, and for
+    those with contacts, each for one environment and for batches.
     """
     from vigym.core.compiler.cache import cache_folder  # imports numba
 
-    rows = []
-    kinds = [(None, "tree"), (None, "all"), (2, "tree"), (2, "all")]
+    mechanisms = _mechanisms(everything)
+    kinds = [(name, batch, "float64") for name in mechanisms for batch in (None, 2)]
     if float32:
-        kinds.append((2, "float32"))
-    for batch, kind in kinds:
-        for name, call in _calls(kind, batch).items():
-            start = time.perf_counter()
-            call()
-            number = "one" if batch is None else "batch"
-            rows.append([f"{number}, {kind}", name, f"{time.perf_counter() - start:.1f}"])
-    print_table("kernels", ["simulator", "kernels of", "seconds"], rows, right=[2])
+        kinds.append(("trees", 2, "float32"))
+    rows = []
+    for name, batch, precision in kinds:
+        start = time.perf_counter()
+        _call_kernels(mechanisms[name], batch, precision)
+        number = "one" if batch is None else "batch"
+        seconds = f"{time.perf_counter() - start:.1f}"
+        rows.append([name, number if precision == "float64" else f"{number}, {precision}", seconds])
+    rows.append(_pictures_row(mechanisms["trees"]))
+    print_table("kernels", ["kernels of", "simulator", "seconds"], rows, right=[2])
     folder = cache_folder()
     if folder is None:
         raise click.ClickException("warmup: the disk is full, expected space for the kernels")
@@ -38,33 +51,56 @@ def command(float32: bool) -> None:
     print(f"stored in {folder}, {size / 1e6:.0f} MB")
 
 
-def _calls(kind: str, batch: int | None) -> dict[str, Callable[[], object]]:
-    """Return calls that together need every kernel of a simulator and of pictures.
+def _mechanisms(everything: bool) -> "dict[str, Mechanism]":
+    """Return a mechanism for every set of kernels, by what the set is for.
 
-    A tree without contacts has kernels of its own, without assembly; a linkage needs the general
-    ones.
+    All but a tree have a loop, so that they need the kernel that closes loops.
     """
-    from vigym.render.make import make_renderer
-    from vigym.simulation.simulator import Simulator
+    from vigym.mechanism.elements.bodies import Ground
+    from vigym.mechanism.elements.ground.terrain import Terrain
+    from vigym.mechanism.tracks.curves import Circle
     from vigym.urdf.convert.load import load_urdf
 
-    mechanism = load_urdf(assets.path("four_bar" if kind == "all" else "pendulum"))
-    precision = "float32" if kind == "float32" else "float64"
-    made: list[Simulator] = []
+    def linkage(ground: Ground | None) -> "Mechanism":
+        made = load_urdf(assets.path("four_bar"), ground=ground)
+        if ground is not None:
+            made.add_contact("point", "rocker", position=(0.0, 0.0, 0.0))
+        return made
 
-    def make() -> None:
-        made.append(Simulator(mechanism, timestep=0.01, batch=batch, precision=precision))
-
-    def picture() -> None:
-        bodies = mechanism.bodies.values()
-        renderer = make_renderer(mechanism, "rgb_array", width=8, height=8)
-        renderer.render([one.position for one in bodies], [one.orientation for one in bodies])
-
-    return {
-        "assembly and reset": make,
-        "step": lambda: made[0].step(),
-        "energy and metrics": lambda: made[0].metrics(),
-        "joint forces": lambda: made[0].joint_forces,
-        "state": lambda: made[0].set_state(made[0].state),
-        "pictures": picture,
+    mechanisms = {
+        "trees": load_urdf(assets.path("pendulum")),
+        "loops": linkage(None),
+        "contacts": linkage(Ground(height=-5.0)),
     }
+    if everything:
+        flat = Terrain(np.full((3, 3), -5.0), cell=5.0, origin=np.array([-5.0, -5.0]))
+        curves = linkage(None)
+        curves.add_body("bead", 1.0, (0.1, 0.1, 0.1), position=(1.0, 0.0, 0.0))
+        curves.add_curve_joint("rail", "world", "bead", Circle(1.0))
+        mechanisms |= {
+            "terrain, motions": linkage(Ground(terrain=flat)),
+            "curves, surfaces": curves,
+        }
+    return mechanisms
+
+
+def _call_kernels(mechanism: "Mechanism", batch: int | None, precision: str) -> None:
+    """Call every kernel of a simulator."""
+    from vigym.simulation.simulator import Simulator
+
+    sim = Simulator(mechanism, timestep=0.01, batch=batch, precision=precision)
+    sim.step()
+    sim.metrics()
+    sim.joint_forces  # noqa: B018  # it is computed when it is read
+    sim.set_state(sim.state)
+
+
+def _pictures_row(mechanism: "Mechanism") -> list[str]:
+    """Draw a picture; return the row of its kernels."""
+    from vigym.render.make import make_renderer
+
+    start = time.perf_counter()
+    bodies = mechanism.bodies.values()
+    renderer = make_renderer(mechanism, "rgb_array", width=8, height=8)
+    renderer.render([one.position for one in bodies], [one.orientation for one in bodies])
+    return ["pictures", "", f"{time.perf_counter() - start:.1f}"]
