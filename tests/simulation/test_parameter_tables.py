@@ -8,9 +8,11 @@ import pytest
 from scenes.linkages import five_bar, four_bar
 from scenes.pair_scenes import stack
 from scenes.rods import COUNT, factors, puck, rod, row
-from vigym import MINITAUR_MOTOR, Simulator
+from vigym import MINITAUR_MOTOR, Mechanism, Simulator
 from vigym.core.model.layout import Model, model_table
 from vigym.mechanism.elements.shapes import Cylinder
+from vigym.mechanism.tracks.curves import Circle
+from vigym.mechanism.tracks.slides import Slide
 from vigym.simulation.compile.model import build_model
 from vigym.simulation.parameters.quantities import with_factors
 
@@ -54,10 +56,32 @@ def everything():
     return mech
 
 
+def tracks():
+    """A bead on a curve and a joint of the user's, with slides and motors."""
+    mech = Mechanism()
+    slide = Slide(damping=0.2, stiffness=3.0, friction=0.1, limits=(-1.0, 2.0))
+    for k, name in enumerate(("bead", "free", "bob")):
+        mech.add_body(name, 1.0 + k, (0.1, 0.2, 0.25), (1.0, 0.0, 0.0))
+    mech.add_curve_joint("rail", "world", "bead", Circle(1.0), slide=slide)
+    mech.add_motor("rail", 5.0, 0.3, effort=2.0)
+    mech.add_curve_joint("ring", "bead", "free", Circle(0.5, (-0.5, 0.0, 0.0)))
+    mech.add_motor("ring", 1.0, 0.1, effort=3.0, model=MINITAUR_MOTOR)
+    mech.add_custom_joint("screw", "world", "bob", climb, (0.2, 0.0), slides=[slide, None])
+    mech.add_motor("screw:1", 2.0, 0.2, effort=1.0)
+    return mech
+
+
+def climb(q):
+    """Turn about z, climb by the turn, and slide along x."""
+    zero = 0.0 * q[0]
+    place = np.array([q[1], zero, 0.1 * q[0]])
+    return place, np.array([np.cos(0.5 * q[0]), zero, zero, np.sin(0.5 * q[0])])
+
+
 @pytest.mark.parametrize(
     "mech",
-    [rod(), four_bar(), puck(), everything(), stack()],
-    ids=["rod", "four_bar", "puck", "everything", "stack"],
+    [rod(), four_bar(), puck(), everything(), stack(), tracks()],
+    ids=["rod", "four_bar", "puck", "everything", "stack", "tracks"],
 )
 def test_tables_are_those_of_the_mechanism_compiled_anew(mech):
     sim = Simulator(mech, batch=COUNT)

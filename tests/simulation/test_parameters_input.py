@@ -9,6 +9,7 @@ import pytest
 
 from scenes.rods import rod
 from vigym import MechanismError, Simulator
+from vigym.mechanism.tracks.curves import Circle
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,21 @@ def test_wrong_parameters_change_nothing(parameters, message):
     before = sim.state
     with pytest.raises(MechanismError, match=re.escape(message)):
         sim.set_parameters(parameters)
+    np.testing.assert_array_equal(sim.state, before)
+
+
+def test_bodies_with_curves_keep_their_lengths():
+    mech = rod()
+    mech.add_body("bead", 1.0, (0.1, 0.1, 0.1), position=(1.0, 0.0, 0.0))
+    mech.add_curve_joint("ring", "world", "bead", Circle(1.0))
+    sim = Simulator(mech)
+    sim.set_parameters({"length": {"rod": 1.2, "bead": 1.0}})
+    before = sim.state
+    message = (
+        "parameters: length of 'bead': found joint 'ring' on it, expected a body without curves"
+    )
+    with pytest.raises(MechanismError, match=message):
+        sim.set_parameters({"length": 1.2})
     np.testing.assert_array_equal(sim.state, before)
 
 

@@ -246,6 +246,24 @@ def test_reset_gives_back_what_was_asked_for():
     assert sim.constraint_residual() <= 1e-12
 
 
+@pytest.mark.parametrize("batch", [None, 3])
+def test_components_of_a_quaternion_that_are_not_named_are_as_assembled(batch):
+    mech = random_tree(1, ["spherical"], to_world=False)
+    sim = Simulator(mech, batch=batch)
+    (ball,) = (joint.name for joint in mech.joints.values() if joint.type == "spherical")
+    root = "root:floating"
+    value = 0.6 if batch is None else np.full(batch, 0.6)
+    sim.reset({f"{ball}.qx": value, f"{ball}.qw": 0.8, f"{root}.qz": 1.0})
+    q = dict(zip(mech.position_names, np.atleast_2d(sim.joint_positions)[-1], strict=True))
+    names = [f"{ball}.q{axis}" for axis in "wxyz"]
+    np.testing.assert_allclose([q[name] for name in names], [0.8, 0.6, 0.0, 0.0], atol=1e-12)
+    w, *others = (q[f"{root}.q{axis}"] for axis in "wxyz")
+    assembled = Simulator(mech).joint_positions
+    first = mech.position_names.index(f"{root}.qw")
+    expected = np.array([*assembled[first : first + 3], 1.0])
+    np.testing.assert_allclose([w, *others], expected / np.linalg.norm(expected), atol=1e-12)
+
+
 def test_base_places_a_floating_body():
     sim, q = (
         Simulator(random_tree(1, ["revolute"], to_world=False)),

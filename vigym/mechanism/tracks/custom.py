@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,6 +92,12 @@ class CustomJoint(Track):
             for k, (name, slide) in enumerate(zip(self.coordinate_names, self.slides, strict=True))
             if slide is not None or name in driven
         ]
+
+    def with_changed_slides(self, change: Callable[[str, Slide], Slide]) -> Self:
+        """Return a copy whose slides are changed by a function of their name and themselves."""
+        pairs = zip(self.coordinate_names, self.slides, strict=True)
+        slides = tuple(None if slide is None else change(name, slide) for name, slide in pairs)
+        return replace(self, slides=slides)
 
     def twists(self) -> Array:
         """Return the twists S (6, n) of G at the assembly, about the child's frame."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Container
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,6 +81,10 @@ class Track(ReadOnly):
                     name = f"{self.name}:{k}{'uv'[j]}"
                     found.append(Coordinate(name, 2 * k + j, scale, limits, Slide()))
         return found
+
+    def with_changed_slides(self, change: Callable[[str, Slide], Slide]) -> Self:
+        """Return a copy whose slides are changed by a function of their name and themselves."""
+        return self if self.slide is None else replace(self, slide=change(self.name, self.slide))
 
     def _ends(self) -> tuple[float, float]:
         """Return the arc lengths at the ends of the curve [m]."""

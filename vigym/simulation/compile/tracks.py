@@ -155,26 +155,40 @@ def slide_dofs(mechanism: Mechanism, mobility: Mobility | None) -> np.ndarray:
         mobility: of its bodies; None where nothing has limits, friction, motors or contacts.
     """
     rows = DOF_MODEL.rows(len(mechanism.slides))
-    for row, (track, slide) in zip(rows, mechanism.slides, strict=True):
+    for row, (_, slide) in zip(rows, mechanism.slides, strict=True):
         forces = slide.forces
         row["damping"], row["stiffness"] = forces.damping, forces.stiffness
         row["rest"], row["friction"] = forces.rest, forces.friction
         row["lower"], row["upper"] = slide.limits
         row["velocity_limit"] = np.inf
-        if mobility is not None:
-            row["effective_mass"] = _effective_mass(mechanism, mobility, track, slide)
         if slide.name in mechanism.motors:
             set_motor(row, mechanism.motors[slide.name])
+    if mobility is not None:
+        rates = slide_rates(mechanism, mobility)
+        rows["effective_mass"] = slide_masses(rates, mobility.inverse_inertia)
     return rows
 
 
-def _effective_mass(
-    mechanism: Mechanism, mobility: Mobility, track: Track, slide: Coordinate
-) -> float:
-    """Return the mass [kg] that a force along a slide meets at the assembly, for scale."""
+def slide_rates(mechanism: Mechanism, mobility: Mobility) -> list[Array]:
+    """Return how each slide's coordinate moves by the tree's dofs at the assembly: n of (dofs,)."""
     poses = assembly_poses(mechanism)
+    return [_rates(mobility, track, slide, poses) for track, slide in mechanism.slides]
+
+
+def slide_masses(rates: list[Array], inverse_inertia: Array) -> list[float]:
+    """Return the masses [kg] that forces along slides meet at the assembly, for scale.
+
+    Args:
+        rates: as from `slide_rates`.
+        inverse_inertia: of the tree (dofs, dofs).
+    """
+    return [float(effective_mass(rate @ inverse_inertia @ rate)) for rate in rates]
+
+
+def _rates(mobility: Mobility, track: Track, slide: Coordinate, poses: dict[str, Pose]) -> Array:
+    """Return how a slide's coordinate moves by the tree's dofs (dofs,)."""
     if isinstance(track, CustomJoint):
-        return _custom_mass(mobility, track, slide, poses)
+        return _custom_rates(mobility, track, slide, poses)
     nearest = find_nearest_places(track, poses[track.a], poses[track.b])
     on_a = slide.parameter < 2
     body, side = (track.a, track.side_a) if on_a else (track.b, track.side_b)
@@ -184,24 +198,23 @@ def _effective_mass(
     along = R @ side.tangents(place)[slide.parameter % 2]
     along /= np.linalg.norm(along)
     point = x + R @ side.in_body(place[None])[0]
-    rates = 0.0
+    rates = np.zeros(mobility.dofs)
     for end, sign in ((track.a, -1.0), (track.b, 1.0)):
         if end != WORLD:
             at = rotation_matrix(poses[end][1]).T @ (point - poses[end][0])
-            rates = rates + sign * along @ mobility.velocities([end], at[None, None])[0, 0]
-    return float(effective_mass(rates @ mobility.inverse_inertia @ rates))
+            rates += sign * along @ mobility.velocities([end], at[None, None])[0, 0]
+    return rates
 
 
-def _custom_mass(
+def _custom_rates(
     mobility: Mobility, track: CustomJoint, slide: Coordinate, poses: dict[str, Pose]
-) -> float:
-    """Return the mass or inertia that a force along a coordinate meets at the assembly."""
+) -> Array:
+    """Return how a coordinate of a custom joint moves by the tree's dofs (dofs,)."""
     x, q = poses[track.b]
     place = x + rotation_matrix(q) @ track.side_b.position
     axes = rotation_matrix(poses[track.a][1]) @ track.side_a.rotation
     along = np.linalg.pinv(track.twists())[slide.parameter].reshape(2, 3) @ axes.T
-    rates = relative_rates(mobility, track, along.ravel(), place, poses)
-    return float(effective_mass(rates @ mobility.inverse_inertia @ rates))
+    return relative_rates(mobility, track, along.ravel(), place, poses)
 
 
 def track_tables(mechanism: Mechanism) -> dict[str, np.ndarray]:

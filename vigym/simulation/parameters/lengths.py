@@ -11,6 +11,7 @@ import numpy as np
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collisions import Collision
+from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Shape, size_fields
 from vigym.mechanism.mechanism import Mechanism
@@ -29,7 +30,17 @@ def with_lengths(mechanism: Mechanism, factors: Mapping[str, float]) -> Mechanis
     Args:
         mechanism: mechanism as built; it is not changed.
         factors: body -> factor > 0; masses and inertias are left to the caller.
+
+    Raises:
+        MechanismError: a body that has a curve, a surface or a joint of the user's own.
     """
+    for track in mechanism.tracks.values():
+        for body in (track.a, track.b):
+            if factors.get(body, 1.0) != 1.0:
+                raise MechanismError(
+                    f"length of {body!r}: found joint {track.name!r} on it, expected a body "
+                    "without curves, surfaces and joints of your own"
+                )
     points = _AssemblyPoints(mechanism, factors)
 
     def scaled_fields(element: Any, end: str, *sizes: str) -> dict[str, Any]:

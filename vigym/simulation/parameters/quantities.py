@@ -19,6 +19,7 @@ from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.motors import Motor
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.tracks.slides import Slide
 from vigym.simulation.parameters.lengths import with_lengths
 
 Factors = Mapping[str, Mapping[str, float]]  # quantity -> element -> factor
@@ -40,14 +41,18 @@ class Quantity(NamedTuple):
 
 
 def _elements_with(attribute: str) -> Callable[[Mechanism], list[str]]:
-    """Return a function that finds the joints and springs with a non-zero attribute.
+    """Return a function that finds the joints, springs and slides with a non-zero attribute.
 
     A name that a joint and a spring share stands for both.
     """
 
     def names(mechanism: Mechanism) -> list[str]:
-        owners: list[Any] = [*mechanism.joints.values(), *mechanism.springs.values()]
-        return list(dict.fromkeys(o.name for o in owners if np.any(getattr(o, attribute, 0.0))))
+        owners: list[tuple[str, Any]] = [
+            *mechanism.joints.items(),
+            *mechanism.springs.items(),
+            *((slide.name, slide.forces) for _, slide in mechanism.slides),
+        ]
+        return list(dict.fromkeys(n for n, owner in owners if np.any(getattr(owner, attribute, 0))))
 
     return names
 
@@ -64,7 +69,8 @@ QUANTITIES = {
     "length": Quantity(
         lambda mech: list(mech.bodies),
         "distances of everything fixed to a body from its centre of mass, radii too; "
-        "its inertia goes with the square",
+        "its inertia goes with the square. Curves, surfaces and joints of your own keep theirs, "
+        "and so do the bodies that have them",
     ),
     "friction": Quantity(
         lambda mech: [c.name for c in mech.collisions.values() if np.any(_friction(mech, c))],
@@ -74,7 +80,10 @@ QUANTITIES = {
     "damping": Quantity(_elements_with("damping"), "damping of a joint or spring"),
     "stiffness": Quantity(_elements_with("stiffness"), "stiffness of a joint or spring"),
     "strength": Quantity(
-        lambda mech: [j.name for j in mech.joints.values() if j.actuated or j.name in mech.motors],
+        lambda mech: [
+            *(j.name for j in mech.joints.values() if j.actuated or j.name in mech.motors),
+            *(name for name in mech.slide_names if name in mech.motors),
+        ],
         "effort of a joint and force of its motor: gains, largest force, torques of its saturation",
     ),
 }
@@ -99,6 +108,10 @@ def with_factors(mechanism: Mechanism, factors: Factors) -> Mechanism:
             name: replace(spring, **_multiplied(spring, of, ("stiffness", "damping")))
             for name, spring in mechanism.springs.items()
         },
+        tracks={
+            name: track.with_changed_slides(lambda name, slide: _slide(name, slide, of))
+            for name, track in mechanism.tracks.items()
+        },
         collisions={
             name: replace(c, friction=_friction(mechanism, c) * friction.get(name, 1.0))
             for name, c in mechanism.collisions.items()
@@ -121,6 +134,15 @@ def _friction(mechanism: Mechanism, collision: Collision) -> Any:
 def _multiplied(element: Any, of: Factors, names: tuple[str, ...]) -> dict[str, Any]:
     """Return named attributes of an element, multiplied by its factors."""
     return {name: getattr(element, name) * of[name].get(element.name, 1.0) for name in names}
+
+
+def _slide(name: str, slide: Slide, of: Factors) -> Slide:
+    return replace(
+        slide,
+        damping=slide.damping * of["damping"].get(name, 1.0),
+        stiffness=slide.stiffness * of["stiffness"].get(name, 1.0),
+        friction=slide.friction * of["joint_friction"].get(name, 1.0),
+    )
 
 
 def _body(body: Body, of: Factors) -> Body:

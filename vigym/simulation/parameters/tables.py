@@ -17,6 +17,7 @@ from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.simulation.compile.contacts import pair_extremes, pair_mass
 from vigym.simulation.compile.layout import Rows, starts
 from vigym.simulation.compile.model import load_ratio, scales
+from vigym.simulation.compile.tracks import slide_masses, slide_rates
 from vigym.simulation.parameters.quantities import WHOLE, FactorTable
 
 Index = NDArray[np.intp]
@@ -76,6 +77,9 @@ class ScaledTables:
             )
             springs = [self._rows.dof[f"spring {name}"] for name in mechanism.springs]
             self._spring_rows = np.array(springs, np.intp)
+            slides = [self._rows.dof[f"slide {slide.name}"] for _, slide in mechanism.slides]
+            self._slide_rows = np.array(slides, np.intp)
+            self._slide_rates = slide_rates(mechanism, self._mobility)
 
     def model(self, factors: Array) -> Model:
         """Build the tables of a row of factors, with scales and effective masses computed again."""
@@ -105,6 +109,7 @@ class ScaledTables:
             inertias[self._tree_rows] = along[self._tree_dofs]
             inertias[self._closing_rows] = self._mobility.closing_inertias(inverse)
             inertias[self._spring_rows] = self._mobility.spring_masses(inverse)
+            inertias[self._slide_rows] = slide_masses(self._slide_rates, inverse)
         return self._model._replace(**tables)
 
     def _set_contacts(self, mobility: Mobility, model: Model) -> None:
@@ -160,13 +165,14 @@ class ScaledTables:
             for joint in self._mechanism.ordered_joints
         }
         springs = {name: [self._rows.dof[f"spring {name}"]] for name in self._mechanism.springs}
-        both = {name: springs.get(name, []) + joints.get(name, []) for name in springs | joints}
-        driven = {name: joints[name][:1] for name in self._mechanism.motors if name in joints}
-        dc = {
-            name: driven[name]
-            for name, motor in self._mechanism.motors.items()
-            if name in driven and motor.model is not None
+        joints |= {
+            slide.name: [self._rows.dof[f"slide {slide.name}"]]
+            for _, slide in self._mechanism.slides
         }
+        both = {name: springs.get(name, []) + joints.get(name, []) for name in springs | joints}
+        motors = self._mechanism.motors
+        driven = {name: joints[name][:1] for name in motors}
+        dc = {name: driven[name] for name in driven if motors[name].model is not None}
         pd = {name: driven[name] for name in driven if name not in dc}
         return [
             *self._product("dofs", "damping", both, ("damping",)),

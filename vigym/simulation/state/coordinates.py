@@ -84,6 +84,9 @@ class Coordinates:
     ) -> tuple[Array, Array]:
         """Check given values and return them as arrays, NaN where nothing is given.
 
+        Of a quaternion all components are given or none: those without a value are as assembled.
+        All are scaled to length one.
+
         Args:
             count: number of environments.
             single: whether there is one environment without a leading axis.
@@ -105,6 +108,8 @@ class Coordinates:
         for body, values in (base or {}).items():
             self._write_base(q, qd, body, values, single)
         for quaternion in self._quaternions:
+            if isinstance(positions, Mapping):
+                self._complete(q, quaternion)
             squares = (q[:, quaternion] * q[:, quaternion]).sum(axis=1, keepdims=True)
             length = np.sqrt(squares)
             if (length < 1e-6).any():
@@ -113,6 +118,12 @@ class Coordinates:
                 )
             q[:, quaternion] /= length
         return q, qd
+
+    def _complete(self, q: Array, quaternion: slice) -> None:
+        """Take components of a quaternion that are not given from the assembly, if others are."""
+        missing = np.isnan(q[:, quaternion])
+        if missing.any() and not missing.all():
+            np.copyto(q[:, quaternion], self.assembled[quaternion], where=missing)
 
     def remove_turns(self, given: Given, joints: Collection[str]) -> Given:
         """Reduce angles of the named joints to [-pi, pi]: full turns do not change the pose."""
