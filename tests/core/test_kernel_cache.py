@@ -2,6 +2,7 @@
 
 import errno
 import importlib.util
+import os
 import resource
 import sys
 from pathlib import Path
@@ -133,3 +134,11 @@ def test_folders_that_refuse_are_an_error(monkeypatch):
     monkeypatch.setattr(cache, "_writing_error", lambda folder: PermissionError(errno.EACCES, "no"))
     with pytest.raises(OSError, match="found no writable folder for compiled code, tried .*VIGYM"):
         cache.cache_folder()
+
+
+def test_a_compiler_that_is_switched_off_is_an_error(run_python):
+    import_core = "import vigym; vigym.Simulator"
+    done = run_python(import_core, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("ImportError: vigym: found numba's compiler switched off (NUMBA_DISABLE")

@@ -10,7 +10,7 @@ import functools
 import gc
 import inspect
 
-from numba import njit
+from numba import config, njit
 from numba.extending import overload
 
 from vigym.core.compiler.cache import keep_on_disk
@@ -20,6 +20,12 @@ from vigym.core.compiler.linking.passes import (
     PHASE_OPTIONS,
     unliteral_arguments,
 )
+
+if config.DISABLE_JIT:
+    raise ImportError(
+        "vigym: found numba's compiler switched off (NUMBA_DISABLE_JIT=1), expected it on: kernels "
+        "do not run without it"
+    )
 
 _OPTIONS = {"error_model": "numpy", "boundscheck": False, "nogil": True, "no_cfunc_wrapper": True}
 # parts of kernels allocate nothing: without counts of references a kernel compiles sooner
