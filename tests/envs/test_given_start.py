@@ -55,6 +55,47 @@ def test_base_stays_where_it_is_put():
     np.testing.assert_allclose(info["joint_positions"][:7], pose)
 
 
+@pytest.mark.parametrize("given", [{"x": 0.45}, {"qz": 1.0}, {"qx": 0.6, "qw": 0.8}])
+def test_a_base_without_a_height_is_put_on_the_ground(given):
+    env = make("vigym/Minitaur-v0")
+    base = next(j.name for j in env.mechanism.tree_joints if j.type == "floating")
+    positions = {f"{base}.{name}": value for name, value in given.items()}
+    info = env.reset(seed=1, options={"positions": positions})[1]
+    assert info["penetration"] < 1e-12
+    lowest = env.sim.contacts.gap.min()
+    assert lowest == pytest.approx(0.0, abs=1e-12)
+    for name, value in given.items():
+        k = env.mechanism.position_names.index(f"{base}.{name}")
+        found = env.sim.joint_positions[k]
+        assert found == pytest.approx(value if len(given) > 1 or name == "x" else np.sqrt(0.5))
+
+
+@pytest.mark.parametrize("count", [None, 2])
+@pytest.mark.parametrize(
+    ("env_id", "joint"),
+    [
+        ("MinitaurLeg", "knee_front"),
+        ("Minitaur", "back_left_knee_front"),
+        ("FourBar", "pivot"),
+        ("Exoskeleton", None),
+    ],
+)
+def test_any_joint_of_a_loop_may_be_given(env_id, joint, count):
+    """Those that the task draws follow it then, as many as have to."""
+    kind = gym.make if count is None else lambda name: gym.make_vec(name, count)
+    env = kind(f"vigym/{env_id}-v0").unwrapped
+    mech = env.sim.mechanism
+    if joint is None:
+        joint = mech.tree_joints[-1].name
+    k = mech.position_names.index(joint)
+    at = env.reset(seed=0)[1]["joint_positions"][..., k].min() - 0.05
+    info = env.reset(seed=0, options={"positions": {joint: at}})[1]
+    np.testing.assert_allclose(info["joint_positions"][..., k], at, atol=1e-9)
+    assert np.max(info["constraint_residual_max"]) < 1e-9
+    if count is not None and mech.degrees_of_freedom > 1:  # the rest is drawn
+        assert (info["joint_positions"][0] != info["joint_positions"][1]).any()
+
+
 def test_vector_takes_a_value_for_each_or_one_for_all():
     envs = gym.make_vec("vigym/CartPole-v0", 3)
     x, angle = envs.unwrapped.mechanism.position_names

@@ -210,3 +210,70 @@ def test_hooks_that_mix_environments_up(fault, error):
     single.step(np.zeros(1))  # nothing to mix up
     with pytest.raises(ValueError, match=error):
         many.reset(seed=0), many.step(np.zeros((3, 1)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrong(Pendulum):
+    """A pendulum whose hooks return other things than they should."""
+
+    fault: str = "none"
+
+    def observe(self, now):
+        found = super().observe(now)
+        return {"transposed": found.T, "short": found[..., :1]}.get(self.fault, found)
+
+    def rewards(self, now, action):
+        found = super().rewards(now, action)
+        return {
+            "more": found | {"speed": now["angular_velocity"]},
+            "fewer": {"upright": found["upright"]},
+            "sum": found["upright"],
+        }.get(self.fault, found)
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("transposed", r"hook observe: found shape \(3, 2\), expected \(2, 3\): the entries of"),
+        ("short", r"hook observe: found shape \(2, 1\), expected \(2, 3\): the entries of"),
+        ("more", r"hook rewards: found terms \['.*'speed'.*\], expected those with a weight, \['"),
+        ("fewer", r"hook rewards: found terms \['upright'\], expected those with a weight, \['"),
+        ("sum", r"hook rewards: found array\(.*\), expected a dictionary of reward terms"),
+    ],
+)
+def test_hooks_that_return_other_things(fault, error):
+    many = TaskVectorEnv(Wrong, 2, fault=fault)
+    with pytest.raises(ValueError, match=error):
+        many.reset(seed=0), many.step(np.zeros((2, 1)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aiming(Pendulum):
+    """A pendulum with goals of any numbers."""
+
+    faulty: bool = False
+
+    def goal(self, rng):
+        height = rng.random()
+        if self.faulty and height > 0.7:
+            return {"depth": height}
+        return {"height": 0 if height < 0.7 else height}
+
+
+def test_goals_are_numbers_with_fractions():
+    """A first one that is whole makes no whole numbers of the others."""
+    env = TaskEnv(Aiming)
+    heights = [env.reset(seed=seed)[1]["height"] for seed in range(12)]
+    assert len(set(heights)) > 2
+    assert max(heights) < 1.0
+    with pytest.raises(ValueError, match=r"hook goal: found \['depth'\], expected \['height'\] as"):
+        TaskVectorEnv(Aiming, 12, faulty=True).reset(seed=0)
+
+
+def test_a_goal_that_is_no_number():
+    class Named(Aiming):
+        def goal(self, rng):
+            return {"height": "high"}
+
+    with pytest.raises(ValueError, match="hook goal, height: found 'high', expected a finite num"):
+        TaskEnv(Named).reset(seed=0)

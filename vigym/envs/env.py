@@ -303,8 +303,8 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
                 {"positions": {joint: value}, "velocities": {joint: value}} starts from these
                 [rad, m, per s], and from random values for the joints without. Both may be whole
                 arrays, (n_positions,) and (n_velocities,). Names are those of joints or of
-                `mechanism.position_names` and `mechanism.velocity_names`. A floating body with a
-                position stays there, others are put on the ground.
+                `mechanism.position_names` and `mechanism.velocity_names`. A floating body
+                whose height is given stays there, others are put on the ground.
 
         Raises:
             ValueError: another option, a state that does not fit, names or numbers that are wrong.

@@ -16,13 +16,22 @@ from vigym.envs.infos import Infos, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
 from vigym.envs.robots.sensors import SensorSuite
-from vigym.envs.task import Quantities, Start, Task
+from vigym.envs.task import (
+    NUMBERS,
+    Quantities,
+    Start,
+    Task,
+    require,
+    require_goal,
+    require_observation,
+    require_shape,
+    require_terms,
+)
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.metrics import PresentState, metrics
 from vigym.simulation.simulator import Simulator
 
-_NUMBERS = frozenset([float, np.float64, bool, np.bool_])  # types of values of one environment
 _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
 
 
@@ -88,22 +97,25 @@ class EpisodeRunner:
         self.efforts = effort_limits(self.mechanism)
         options: Any = {"batch": batch, "threads": threads, "precision": precision}
         self.sim = Simulator(self.mechanism, timestep=task.timestep, **options)
-        self.dt = task.timestep * task.frame_skip
+        self.dt, size = task.timestep * task.frame_skip, self.efforts.size
         self._sensors: SensorSuite | None = None
         if task.sensors:
-            self._sensors = SensorSuite(task.sensors, self.sim, self.dt, self.efforts.size)
-        own = self._sensors.bounds if self._sensors else {}
-        bounds = {**task.observation(self.mechanism), **own}
+            self._sensors = SensorSuite(task.sensors, self.sim, self.dt, size)
+        own, read = task.observation(self.mechanism), self._sensors.bounds if self._sensors else {}
+        twice = sorted(own.keys() & read.keys())
+        require(not twice, "sensors", twice, "names that the task's observation has not")
+        bounds = {**own, **read}
         self.observation_names = list(bounds)
         self.bounds = np.array(list(bounds.values()), dtype=np.float64)
         self.shape: tuple[int, ...] = () if batch is None else (batch,)
         self.action_shape = (*self.shape, *self.efforts.shape)
+        self._own_shape = (*self.shape, len(own))  # of an observation without sensors
         # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
-        goal = task.goal(np.random.default_rng(0))
-        self._goals = {name: np.full(batch or 1, value) for name, value in goal.items()}
+        first = task.goal(np.random.default_rng(0))
+        self._goals: dict[str, Any] = {name: np.zeros(batch or 1) for name in first}
         # time and goals are read for a motion alone
-        self._is_timed = type(task).motion is not Task.motion
-        self._is_timed |= type(task).motor_targets is not Task.motor_targets
+        timed, kind = (Task.motion, Task.motor_targets), type(task)
+        self._is_timed = (kind.motion, kind.motor_targets) != timed
         self._upper = np.broadcast_to(self.bounds, (*self.shape, self.bounds.size)).copy()
         self._lower = -self._upper
         self._reward_terms = [
@@ -112,9 +124,7 @@ class EpisodeRunner:
         ]
         self._perturber: Perturber | None = None
         if perturbations is not None and streams is not None and not perturbations.off:
-            self._perturber = Perturber(
-                perturbations, self.sim, self.efforts.size, bounds, self.dt, streams
-            )
+            self._perturber = Perturber(perturbations, self.sim, size, bounds, self.dt, streams)
 
     def check_action(
         self, action: ArrayLike, idle: Flags | None = None
@@ -216,7 +226,9 @@ class EpisodeRunner:
             return
         lanes = np.arange(len(streams)) if mask is None else mask.nonzero()[0]
         for lane in lanes.tolist():
-            for name, value in self.task.goal(streams[lane]).items():
+            goal = self.task.goal(streams[lane])
+            require_goal(goal, self._goals)
+            for name, value in goal.items():
                 self._goals[name][lane] = value
 
     def goals(self) -> Quantities:
@@ -273,6 +285,7 @@ class EpisodeRunner:
 
     def _weighted_rewards(self, terms: Quantities) -> Quantities:
         """Return the weighted reward terms by their keys in `info`."""
+        require_terms(terms, self.task.weights)
         require_shape(terms, "reward term", self.shape, 0)
         return {key: weight * terms[name] for key, name, weight in self._reward_terms}
 
@@ -282,7 +295,7 @@ class EpisodeRunner:
         """Return whether episodes are over (...,); True stands for steps that all converged."""
         ended: Any = self.task.terminated(quantities)
         if not self.shape:
-            if type(ended) not in _NUMBERS:
+            if type(ended) not in NUMBERS:
                 require_shape({"terminated": ended}, "hook", (), 0)
             return ended or not converged
         require_shape({"terminated": ended}, "hook", self.shape, 0)
@@ -306,6 +319,7 @@ class EpisodeRunner:
         Noise is drawn for environments in the mask (batch,), all by default.
         """
         observed = self.task.observe(quantities)
+        require_observation(observed, self._own_shape)
         if self._sensors is not None:
             observed = np.concatenate((observed, self._sensors.read()), axis=-1)
         exact = np.maximum(observed, self._lower)
@@ -348,33 +362,6 @@ def _within_bounds(values: Array) -> bool:
     for value in values.tolist():
         within = within and -1.0 <= value <= 1.0
     return within
-
-
-def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_axes: int) -> None:
-    """Raise ValueError unless all values have a row for each environment.
-
-    Args:
-        values: by name.
-        kind: of the values, for the message.
-        shape: of the leading axes.
-        extra_axes: most axes that may follow.
-    """
-    value: Any
-    if not shape and _NUMBERS.issuperset(map(type, values.values())):
-        return
-    for name, value in values.items():
-        found_type = type(value)
-        if found_type in _NUMBERS and not shape:
-            continue
-        found = value.shape if found_type is np.ndarray else np.shape(value)  # np.shape is slow
-        if found == shape:
-            continue
-        if found[: len(shape)] != shape or len(found) > len(shape) + extra_axes:
-            expected = f"{shape}{' or one more axis' if extra_axes else ''}"
-            raise ValueError(
-                f"{kind} {name!r}: found shape {found}, expected {expected}: "
-                "hooks of a task are array expressions, with a row for each environment"
-            )
 
 
 def effort_limits(mechanism: Mechanism) -> Array:

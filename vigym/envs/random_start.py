@@ -1,6 +1,6 @@
 """Starts of episodes: random ones of any mechanism, and those given to a reset."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -196,9 +196,11 @@ class GivenStart:
         Coordinates(sim.mechanism).arrays(count, single, self.positions, self.velocities, None)
 
     def merged_positions(self, drawn: Start, mechanism: Mechanism) -> Start:
-        """Return the given positions, and those drawn for joints without."""
+        """Return the given positions, and those drawn for joints without that do not follow."""
         if self.positions is None:
             return drawn
+        if isinstance(self.positions, Mapping) and mechanism.closing_joints:
+            drawn = _without_followers(drawn, self.positions, mechanism)
         return _merged(self.positions, drawn, mechanism.position_names)
 
     def merged_velocities(self, drawn: Start, mechanism: Mechanism) -> Start:
@@ -208,11 +210,11 @@ class GivenStart:
         return _merged(self.velocities, drawn, mechanism.velocity_names)
 
     def places_base(self, mechanism: Mechanism) -> bool:
-        """Return whether positions of a floating body are given, which is not moved then."""
+        """Return whether the height of a floating body is given, which is not moved then."""
         if not isinstance(self.positions, Mapping):
             return self.positions is not None
         floating = [joint for joint in mechanism.tree_joints if joint.type == "floating"]
-        names = {name for joint in floating for name in (joint.name, *joint.position_names)}
+        names = {name for joint in floating for name in (joint.name, joint.position_names[2])}
         return bool(names & set(self.positions))
 
 
@@ -230,6 +232,22 @@ def _merged(given: Any, drawn: Start, names: list[str]) -> Start:
     return {**drawn, **given}
 
 
+def _without_followers(drawn: Start, given: Collection[str], mechanism: Mechanism) -> Start:
+    """Return drawn positions of loops by name, without joints that follow given ones."""
+    if not isinstance(drawn, Mapping):
+        return drawn
+
+    def names(joint: Joint) -> set[str]:
+        return {joint.name, *joint.position_names}
+
+    def joints(named: Collection[str]) -> list[Joint]:
+        return [joint for joint in mechanism.tree_joints if not names(joint).isdisjoint(named)]
+
+    independent, _ = _choose_independent(mechanism, [*joints(given), *joints(drawn)])
+    following = set().union(*(names(j) for j in joints(drawn) if j not in independent))
+    return {name: value for name, value in drawn.items() if name not in following}
+
+
 def independent_joints(mechanism: Mechanism, named: list[str] | None = None) -> list[Joint]:
     """Return the tree joints that set an initial state: those in no loop, and actuated ones.
 
@@ -243,9 +261,22 @@ def independent_joints(mechanism: Mechanism, named: list[str] | None = None) -> 
     Raises:
         ValueError: named joints that depend on each other.
     """
-    looped = tree_joints_on_loops(mechanism)
     tree = mechanism.tree_joints
     first = [joint for joint in tree if joint.name in (named or ())]
+    accepted, dependent = _choose_independent(mechanism, first)
+    for joint in dependent:
+        before = [one.name for one in accepted if one in first]
+        expected = f"joints that move independently: this one follows {', '.join(before)}"
+        require(False, "start", joint.name, expected)
+    return [joint for joint in tree if joint in accepted]
+
+
+def _choose_independent(
+    mechanism: Mechanism, first: list[Joint]
+) -> tuple[list[Joint], list[Joint]]:
+    """Choose joints that set a state, if possible the first ones; return those that depend, too."""
+    looped = tree_joints_on_loops(mechanism)
+    tree = mechanism.tree_joints
     free = [joint for joint in tree if joint.name not in looped]
     actuated = [joint for joint in tree if joint.name in looped and joint.actuated]
     actuated.sort(key=lambda joint: _depth_of(mechanism, joint))
@@ -255,17 +286,16 @@ def independent_joints(mechanism: Mechanism, named: list[str] | None = None) -> 
         rows[joint.name] = list(range(row, row + joint.dofs))
         row += joint.dofs
     selected: list[int] = []
-    accepted = []
+    accepted: list[Joint] = []
+    dependent: list[Joint] = []
     for joint in dict.fromkeys([*first, *free, *actuated]):
         trial = selected + rows[joint.name]
         if len(trial) <= mechanism.degrees_of_freedom and _is_independent(motion[trial]):
             selected = trial
             accepted.append(joint)
         elif joint in first:
-            others = [one.name for one in accepted]
-            expected = f"joints that move independently: this one follows {', '.join(others)}"
-            require(False, "start", joint.name, expected)
-    return [joint for joint in tree if joint in accepted]
+            dependent.append(joint)
+    return accepted, dependent
 
 
 def _depth_of(mechanism: Mechanism, joint: Joint) -> int:

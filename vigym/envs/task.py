@@ -5,7 +5,7 @@ Episodes, spaces, seeds and pictures are common to all tasks (`vigym.envs.env`, 
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from inspect import cleandoc
@@ -30,6 +30,7 @@ Quantities = dict[str, Array]
 # Coordinates of all joints, or of some by joint name: those of loops follow from the others.
 Start = Array | Mapping[str, ArrayLike]
 
+NUMBERS = frozenset([float, np.float64, bool, np.bool_])  # types of values of one environment
 _WEIGHT = "_weight"
 # Type and description of every shared option, in the order of the table.
 _SHARED = {
@@ -183,6 +184,65 @@ class Task(ABC):
     def terminated(self, quantities: Quantities) -> Flags:
         """Return whether the episode has failed or, if `aims_to_end`, reached its goal (...,)."""
         return np.zeros(quantities["joint_positions"].shape[:-1], dtype=np.bool_)
+
+
+def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_axes: int) -> None:
+    """Raise ValueError unless all values have a row for each environment.
+
+    Args:
+        values: by name.
+        kind: of the values, for the message.
+        shape: of the leading axes.
+        extra_axes: most axes that may follow.
+    """
+    value: Any
+    if not shape and NUMBERS.issuperset(map(type, values.values())):
+        return
+    for name, value in values.items():
+        found_type = type(value)
+        if found_type in NUMBERS and not shape:
+            continue
+        found = value.shape if found_type is np.ndarray else np.shape(value)  # np.shape is slow
+        if found == shape:
+            continue
+        if found[: len(shape)] != shape or len(found) > len(shape) + extra_axes:
+            expected = f"{shape}{' or one more axis' if extra_axes else ''}"
+            raise ValueError(
+                f"{kind} {name!r}: found shape {found}, expected {expected}: "
+                "hooks of a task are array expressions, with a row for each environment"
+            )
+
+
+def require_terms(terms: Any, weights: Mapping[str, float]) -> None:
+    """Raise ValueError unless the reward terms are those that have weights."""
+    if not isinstance(terms, dict):
+        raise ValueError(f"hook rewards: found {terms!r}, expected a dictionary of reward terms")
+    if terms.keys() != weights.keys():
+        raise ValueError(
+            f"hook rewards: found terms {sorted(terms)}, expected those with a weight, "
+            f"{sorted(weights)}: for each term the task, a dataclass, has a field `<term>_weight` "
+            "with its type"
+        )
+
+
+def require_observation(observed: Any, shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless an observation has a row for each environment."""
+    found = observed.shape if type(observed) is np.ndarray else np.shape(observed)
+    if found != shape:
+        raise ValueError(
+            f"hook observe: found shape {found}, expected {shape}: the entries of `observation` "
+            "along the last axis, behind a row for each environment"
+        )
+
+
+def require_goal(goal: Mapping[str, Any], names: Collection[str]) -> None:
+    """Raise ValueError unless a goal has these names, and finite numbers."""
+    if set(goal) != set(names):
+        expected = f"{sorted(names)} as in another episode"
+        raise ValueError(f"hook goal: found {sorted(goal)}, expected {expected}")
+    for name, value in goal.items():
+        if not is_number(value):
+            raise ValueError(f"hook goal, {name}: found {value!r}, expected a finite number")
 
 
 def complete_docstring(docstring: str, task: type) -> str:

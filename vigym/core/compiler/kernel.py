@@ -21,7 +21,7 @@ from vigym.core.compiler.linking.passes import (
     unliteral_arguments,
 )
 
-if config.DISABLE_JIT:
+if getattr(config, "DISABLE_JIT", False):
     raise ImportError(
         "vigym: found numba's compiler switched off (NUMBA_DISABLE_JIT=1), expected it on: kernels "
         "do not run without it"

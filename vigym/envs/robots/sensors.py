@@ -100,7 +100,7 @@ class GroundContact:
             touches, and 0.
 
     Raises:
-        ValueError: no bodies, or a force that is not above zero.
+        ValueError: no bodies, one of them twice, or a force that is not above zero.
     """
 
     bodies: Sequence[str]
@@ -109,6 +109,8 @@ class GroundContact:
     def __post_init__(self) -> None:
         valid = isinstance(self.bodies, tuple | list) and len(self.bodies) > 0
         require(valid, "sensors, GroundContact bodies", self.bodies, "a list of names")
+        once = all(self.bodies.count(name) == 1 for name in self.bodies)
+        require(once, "sensors, GroundContact bodies", self.bodies, "each body once")
         if self.force is not None:
             require_positive("sensors, GroundContact force", self.force, "newtons")
 
