@@ -114,6 +114,48 @@ def test_inspect_shows_what_can_be_read_of_a_faulty_file_and_all_its_faults(caps
     assert [one["mass"] for one in found["links"]] == [1.0, 1.0, 1.0, 2.5]
 
 
+def test_inspect_shows_every_reference_to_an_element_that_is_not_there_once(capsys, tmp_path):
+    file = tmp_path / "lost.urdf"
+    sound, broken = (1, 1, 1), ("x", 1, 1)
+    nope, bent = '<mimic joint="nope"/>', '<axis xyz="0 1"/>'
+    loop = (
+        '<loop_joint name="{}" type="spherical"><link1 link="{}"/><link2 link="{}"/></loop_joint>\n'
+    )
+    parts = [
+        link("a", sound), link("b", sound), link("c", broken), hinged("j", "a", "b", nope), hinged("k", "a", "zz"),
+        hinged("l", "yy", "b"), hinged("m", "b", "c", '<mimic joint="n"/>'), hinged("n", "a", "a", bent),
+        hinged("o", "a", "a"), hinged("p", "k", "x", nope, type="fixed"),
+        loop.format("q", "ww", "ww"), loop.format("r", "world", "c"),
+    ]  # fmt: skip
+    file.write_text(f'<robot name="lost">\n{"".join(parts)}</robot>\n')
+    assert run(["inspect", str(file), "--json", "-"]) == 1
+    found = json.loads(capsys.readouterr().out)["faults"]
+    faults = [f"{one['element']}: {one['fault'].partition(',')[0]}" for one in found]
+    assert faults == [
+        "link 'c' <inertial> <inertia>: found ixx=\"x\"",
+        "joint 'n' <axis>: found xyz=\"0 1\"",
+        "joint 'k' <child>: found unknown link 'zz'",
+        "joint 'l' <parent>: found unknown link 'yy'",
+        "joint 'p' <parent>: found unknown link 'k'",
+        "joint 'p' <child>: found unknown link 'x'",
+        "<loop_joint> 'q': found unknown link 'ww'",
+        "joint 'j' <mimic>: found unknown joint 'nope'",
+        "joint 'l' <child>: found link 'b'",
+        "joint 'o': found 'a' as parent and child",
+    ]
+
+
+def test_inspect_shows_that_a_file_is_not_expanded(capsys, tmp_path):
+    file = tmp_path / "robot.urdf"
+    parts = f'{link("base", (1, 1, 1))}{link("${p}leg", (1, 1, 1))}<x:leg x="0.1"/>'
+    file.write_text(f'<robot name="r" xmlns:x="http://www.ros.org/wiki/xacro">{parts}</robot>')
+    assert run(["inspect", str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("r: faults 2; readable: 1 kg, links 1, joints 0, loops 0\n")
+    assert [row[0].strip() for row in table(out, "faults\n")] == ["<robot>", "link '${p}leg'"]
+    assert "found <xacro:leg>, expected plain URDF (expand this file with xacro first)" in err
+
+
 def test_inspect_mends_inertias_when_asked(capsys, tmp_path):
     file = tmp_path / "odd.urdf"
     huge, turn = link("huge", (1, 1, 9)), hinged("turn", "a", "huge")

@@ -311,6 +311,25 @@ def test_colours_and_meshes(load, tmp_path, monkeypatch):
     assert len(load_urdf(far / "r.urdf").bodies["a"].shapes) == 1
 
 
+@pytest.mark.parametrize(
+    ("written", "file"),
+    [
+        ("file://{folder}/my%20meshes/a%C3%BC.obj", "my meshes/aü.obj"),
+        ("file://my%20meshes/a.obj", "my%20meshes/a.obj"),
+        ("package://pack/my%20meshes/a.obj", "pack/my meshes/a.obj"),
+        ("my%20meshes/a.obj", "my%20meshes/a.obj"),
+    ],
+)
+def test_mesh_files_with_percent_encoded_names_are_found(load, tmp_path, written, file):
+    (tmp_path / file).parent.mkdir(parents=True)
+    (tmp_path / file).write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\n")
+    mesh = f'<geometry><mesh filename="{written.format(folder=tmp_path)}"/></geometry>'
+    shapes = f"<collision>{mesh}</collision><visual>{mesh}</visual>"
+    mech = load(link("a", INERTIAL + shapes), ground=True)
+    assert len(mech.collisions["a"].corners) == 4
+    assert len(mech.bodies["a"].shapes) == 1
+
+
 def test_the_first_of_several_materials_counts_and_the_others_are_noted(load):
     """As files of Unitree have them."""
     colours = '<material name="red"><color rgba="1 0 0 1"/></material><material name="green"/>'

@@ -69,6 +69,38 @@ def test_names_are_those_of_the_file_where_they_are_unique(load):
     assert mech.contact_names == ["belly", "a 2", "b"]
 
 
+def test_names_that_would_clash_get_a_number_more(load):
+    """Names that the importer makes up may be those of other shapes; all others stay as they are."""
+    mech = load(
+        link("base", INERTIAL + collision(name="wheel") + collision(name="foot 2 2")),
+        link("wheel", INERTIAL + collision()),
+        link("foot", INERTIAL + collision() + collision()),
+        link("foot 2", INERTIAL + collision()),
+        link("wheel 2", INERTIAL + collision()),
+        *(joint(f"to {name}", "continuous", "base", name) for name in ("wheel", "foot", "foot 2", "wheel 2")),
+        ground=True,
+    )  # fmt: skip
+    names = {name: touch.body for name, touch in mech.collisions.items()}
+    assert names == {
+        "wheel": "base", "foot 2 2": "base", "wheel 3": "wheel", "foot 1": "foot", "foot 2": "foot",
+        "foot 2 3": "foot 2", "wheel 2": "wheel 2",
+    }  # fmt: skip
+    assert said(mech, "changed") == [
+        "changed: link 'wheel' <collision>: called 'wheel 3': another shape is 'wheel'",
+        "changed: link 'foot 2' <collision>: called 'foot 2 3': another shape is 'foot 2'",
+    ]
+
+
+def test_shapes_that_stand_still_take_no_names(load):
+    mech = load(
+        link("world", collision(name="wheel")),
+        link("wheel", INERTIAL + collision()),
+        joint("j", "continuous", "world", "wheel"),
+        ground=True,
+    )
+    assert list(mech.collisions) == ["wheel"]
+
+
 def test_friction_is_that_of_contact_then_of_gazebo_then_the_default(load):
     contact = (
         '<contact><lateral_friction value="0.3"/><spinning_friction value="0.01"/>'
@@ -104,6 +136,44 @@ def test_friction_is_that_of_contact_then_of_gazebo_then_the_default(load):
     ignored = "\n".join(said(mech, "ignored"))
     assert "only the friction in them is read" in ignored
     assert "0 0 0 is no direction" in ignored
+
+
+def test_gazebo_elements_of_one_link_complete_each_other(load):
+    apart = {
+        "a": ("<mu1>0.2</mu1>", "<fdir1>0 1 0</fdir1>", "<mu2>0.5</mu2>"),
+        "b": ("<mu1>0.2</mu1><mu2>0.3</mu2>", "<kp>9</kp>", "<mu1>0.4</mu1>"),
+        "c": ("<fdir1>0 1 0</fdir1>",),
+    }
+    mech = load(
+        *(f'<gazebo reference="{name}">{part}</gazebo>' for name in apart for part in apart[name]),
+        *(link(name, INERTIAL + collision()) for name in apart),
+        *(joint(f"j{name}", "continuous", "a", name) for name in "bc"),
+        ground=True,
+    )
+    frictions = {name: mech.collisions[name].friction.tolist() for name in apart}
+    assert frictions == {"a": [0.2, 0.5, 0.2], "b": [0.4, 0.3, 0.4], "c": [0.8] * 3}
+    assert mech.collisions["a"].direction.tolist() == [0.0, 1.0, 0.0]
+    assert [entry for entry in said(mech, "changed") if "gazebo" in entry] == [
+        "changed: <gazebo> 6 <mu1>: mu1 0.4 and mu2 0.3 without fdir1: mu1 is taken along x of the shapes"
+    ]
+    ignored = said(mech, "ignored")
+    assert "ignored: <gazebo> 4 <mu1>: a later <gazebo> gives mu1 of link 'b'" in ignored
+    assert "ignored: <gazebo> 7 <fdir1>: a direction without mu1 and mu2" in ignored
+
+
+def test_friction_of_gazebo_that_is_not_read_is_told(load):
+    surface = "<surface><friction><ode><mu>0.2</mu></ode></friction></surface>"
+    mech = load(
+        '<gazebo reference="A"><mu1>0.1</mu1><mu2>0.1</mu2></gazebo>',
+        f'<gazebo reference="a"><collision>{surface}</collision></gazebo>',
+        link("a", INERTIAL + collision()),
+        ground=True,
+    )
+    assert mech.collisions["a"].friction.tolist() == [0.8] * 3
+    ignored = said(mech, "ignored")
+    assert "ignored: <gazebo> 1: friction of 'A', which is no link of this file" in ignored
+    told = "friction in <surface>: only <mu1>, <mu2> and <fdir1> are read"
+    assert f"ignored: <gazebo> 2: {told}" in ignored
 
 
 def test_friction_above_all_slopes_is_limited_and_told(load):
@@ -303,9 +373,10 @@ def test_closing_joints_have_friction_and_limits(load):
     assert closing.limits.tolist() == [[-1.0, 2.0]]
 
 
+@pytest.mark.parametrize("name", ["a" * 5000, "file://a%00"], ids=["too long", "nul"])
 @pytest.mark.parametrize("element", ["collision", "visual"])
-def test_a_mesh_whose_name_is_too_long_for_the_system_is_one_that_is_not_there(load, element):
-    mesh = f'<mesh filename="{"a" * 5000}.stl"/>'
+def test_a_mesh_of_a_name_that_no_file_has_is_one_that_is_not_there(load, element, name):
+    mesh = f'<mesh filename="{name}.stl"/>'
     part = link("a", INERTIAL + f"<{element}><geometry>{mesh}</geometry></{element}>")
     assert said(load(part, missing_meshes="report"), "dropped")
     if element == "collision":

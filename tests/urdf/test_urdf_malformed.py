@@ -11,6 +11,9 @@ from scenes.urdf_text import INERTIAL, LIMIT, joint, link
 from vigym.mechanism.elements.errors import UrdfError
 from vigym.urdf.convert.load import load_urdf
 
+XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
+EXPAND = r"plain URDF \(expand this file with xacro first\)"
+
 GOOD = '<robot name="good">' + link("a") + "</robot>"
 
 
@@ -162,6 +165,33 @@ CORPUS = {
     ),
     "python number": (body(mass='<mass value="1_0"/>'), 'found value="1_0"'),
     "xacro expression": (body(mass='<mass value="${m}"/>'), "xacro"),
+    "xacro include": (
+        robot(f'<xacro:include filename="leg.xacro" {XACRO}/>', link("a")),
+        f"<robot>: found <xacro:include>, expected {EXPAND}",
+    ),
+    "xacro condition": (
+        robot(link("a"), f'<xacro:if value="$(arg b)" {XACRO}>{link("b")}</xacro:if>'),
+        f"<robot>: found <xacro:if>, expected {EXPAND}",
+    ),
+    "xacro macro in a shape": (
+        geometry(f'<xacro:ball {XACRO}/><sphere radius="1"/>', "collision"),
+        f"link 'a' <collision> <geometry>: found <xacro:ball>, expected {EXPAND}",
+    ),
+    "xacro macro in gazebo": (
+        robot(link("a"), f'<gazebo reference="a"><xacro:rubber {XACRO}/></gazebo>'),
+        f"<gazebo>: found <xacro:rubber>, expected {EXPAND}",
+    ),
+    "xacro name": (
+        robot(link("${prefix}a")),
+        rf'found name="\${{prefix}}a", expected {EXPAND}',
+    ),
+    "xacro name of a shape": (
+        body(
+            more='<collision name="$(arg n)"><geometry><sphere radius="1"/></geometry></collision>'
+        ),
+        rf'<collision> .*: found name="\$\(arg n\)", expected {EXPAND}',
+    ),
+    "xacro parent": (pair(joint("j", "fixed", "${a}", "b")), f"<parent>: found link=.*{EXPAND}"),
     "no inertia": (body(inertia=""), "found no <inertia>"),
     "inertia without izz": (body(inertia='<inertia ixx="1" iyy="1"/>'), "<inertia>: found no izz"),
     "negative inertia": (

@@ -87,6 +87,10 @@ def test_unusual_but_well_formed_files(tmp_path):
         "entity": f'<!DOCTYPE r [<!ENTITY one "1">]><robot name="&one;">{text}</robot>'.encode(),
         "long names": f'<robot name="r">{link(long)}{link("b")}{joint(long, "continuous", long, "b")}</robot>'.encode(),
         "namespace": f'<robot name="r" xmlns="http://drake.mit.edu">{text}</robot>'.encode(),
+        "definitions of xacro": (
+            '<robot name="r" xmlns:x="http://www.ros.org/wiki/xacro"><x:arg name="p" default=""/>'
+            f'<x:property name="m" value="${{1 + 1}}"/>{text}</robot>'
+        ).encode(),
         "deep": f'<robot name="r">{text}{"<x>" * 500}{"</x>" * 500}</robot>'.encode(),
     }
     for content in contents.values():

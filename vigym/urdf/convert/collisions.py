@@ -1,7 +1,8 @@
 """Contacts, collision shapes and body pairs of a mechanism, from <collision> elements."""
 
 from collections import Counter
-from itertools import combinations
+from collections.abc import Iterable
+from itertools import combinations, count
 from typing import Any
 
 from vigym.mechanism.elements.bodies import Note
@@ -15,10 +16,43 @@ from vigym.urdf.convert.merge import LinkGroup, move_origin, place_shape
 from vigym.urdf.read.records import Link, Robot, UrdfCollision
 
 
+def name_collisions(
+    robot: Robot, links: Iterable[Link], notes: list[Note]
+) -> dict[UrdfCollision, str]:
+    """Return the names of the collision shapes of links, unique among them.
+
+    A shape has the name in the file where no other shape of the file has it, else its link's, with
+    a number where the link has several. Where another shape has a name so made, too, one gets a
+    number more, and a note tells it: the names in a file need not differ.
+    """
+    shared = Counter(shape.name for link in robot.links.values() for shape in link.collisions)
+    written: dict[UrdfCollision, str] = {}
+    made_up: dict[UrdfCollision, str] = {}
+    for link in links:
+        for number, shape in enumerate(link.collisions, start=1):
+            if shape.name and shared[shape.name] == 1:
+                written[shape] = shape.name
+            else:
+                several = len(link.collisions) > 1
+                made_up[shape] = f"{link.name} {number}" if several else link.name
+    taken = set(written.values())
+    reserved = taken.union(made_up.values())
+    for shape, name in made_up.items():
+        if name in taken:
+            numbered = (f"{name} {number}" for number in count(2))
+            made_up[shape] = next(free for free in numbered if free not in reserved)
+            message = f"called {made_up[shape]!r}: another shape is {name!r}"
+            notes.append(Note("changed", shape.place, message))
+            reserved.add(made_up[shape])
+        taken.add(made_up[shape])
+    return written | made_up
+
+
 def add_collisions(
     mech: Mechanism,
     robot: Robot,
     group: LinkGroup,
+    names: dict[UrdfCollision, str],
     relative: dict[str, Pose],
     center: Array,
     missing_meshes: str,
@@ -29,6 +63,7 @@ def add_collisions(
         mech: with the body.
         robot: the file.
         group: links of the body.
+        names: of the shapes.
         relative: pose of each link in the reference link.
         center: the body's centre of mass in the reference link (3,) [m].
         missing_meshes: "error", or "report" to leave out meshes that cannot be read, with a note.
@@ -37,14 +72,11 @@ def add_collisions(
         UrdfError: a mesh that cannot be read.
         MechanismError: names that clash.
     """
-    shared = Counter(shape.name for link in robot.links.values() for shape in link.collisions)
     for link in group.links:
-        for number, collision in enumerate(link.collisions, start=1):
-            unique = collision.name and shared[collision.name] == 1
-            name = collision.name if unique else _default_name(link, number)
+        for collision in link.collisions:
             pose = move_origin(relative[link.name] @ collision.pose, center)
             try:
-                _add_collision(mech, name, group.reference.name, collision, pose)
+                _add_collision(mech, names[collision], group.reference.name, collision, pose)
             except MechanismError as error:
                 if not isinstance(collision.shape, Mesh):
                     raise
@@ -54,10 +86,6 @@ def add_collisions(
                     raise UrdfError(message) from error
                 message = f"it touches nothing: {error}"
                 mech.notes.append(Note("dropped", collision.place, message))
-
-
-def _default_name(link: Link, number: int) -> str:
-    return link.name if len(link.collisions) == 1 else f"{link.name} {number}"
 
 
 def _add_collision(

@@ -9,7 +9,7 @@ from vigym.mechanism.elements.bodies import WORLD, Ground, Note
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.spatial import Pose
-from vigym.urdf.convert.collisions import add_collisions, add_pairs
+from vigym.urdf.convert.collisions import add_collisions, add_pairs, name_collisions
 from vigym.urdf.convert.cross_check import cross_check
 from vigym.urdf.convert.loops import add_loops, note_gaps
 from vigym.urdf.convert.merge import (
@@ -21,7 +21,7 @@ from vigym.urdf.convert.merge import (
 )
 from vigym.urdf.convert.tree import LinkOrder, order_links, zero_poses
 from vigym.urdf.read.links import read_robot
-from vigym.urdf.read.records import Mimic, Robot, TreeJoint
+from vigym.urdf.read.records import Mimic, Robot, TreeJoint, UrdfCollision
 
 _BASES = ("fixed", "floating", None)
 _ERROR_OR_REPORT = ("error", "report")
@@ -49,7 +49,8 @@ def load_urdf(
     <collision> elements touch the ground, with the friction of <contact>, of Gazebo's <mu1> and
     <mu2>, or 0.8; more than 5 is taken as 5, with a note. A sphere of radius 0 is a point, a mesh
     (OBJ, STL, DAE, PLY, GLB) is its convex hull. They have the name in the file, or their link's
-    where that is not unique. Meshes of <visual> that cannot be read are left out, with a note.
+    where that is not unique, with a number where several would have one name. Meshes of <visual>
+    that cannot be read are left out, with a note.
 
     Args:
         path: of the file.
@@ -111,11 +112,15 @@ def _add_elements(
 ) -> None:
     poses = zero_poses(order)
     owners: dict[str, str] = {}  # link -> body
-    for group in group_links(robot, order):
-        if group.joint is None and _is_fixed_base(robot, group, base):
+    groups = group_links(robot, order)
+    fixed = groups[:1] if _is_fixed_base(robot, groups[0], base) else []
+    moving = [link for group in groups[len(fixed) :] for link in group.links]
+    names = name_collisions(robot, moving, mech.notes)
+    for group in groups:
+        if group in fixed:
             body = _add_world(mech, group, poses)
         else:
-            body = _add_body(mech, robot, group, poses, missing_meshes, inertias)
+            body = _add_body(mech, robot, group, names, poses, missing_meshes, inertias)
         owners |= dict.fromkeys((link.name for link in group.links), body)
     for joint in robot.joints.values():
         if joint.is_fixed:
@@ -178,11 +183,12 @@ def _add_body(
     mech: Mechanism,
     robot: Robot,
     group: LinkGroup,
+    names: dict[UrdfCollision, str],
     poses: dict[str, Pose],
     missing_meshes: str,
     inertias: str,
 ) -> str:
-    """Add the body of a group of links and return its name."""
+    """Add the body of a group of links, with `names` of its shapes, and return its name."""
     if not group.mass:
         above = f" on the moving joint {group.joint.name!r}" if group.joint else ""
         found = f"no mass in it and what is fixed to it{above}"
@@ -203,7 +209,7 @@ def _add_body(
         elif link.name != name:
             frame = relative[link.name]
             mech.add_frame(link.name, name, frame.position - body.center, frame.orientation)
-    add_collisions(mech, robot, group, relative, body.center, missing_meshes)
+    add_collisions(mech, robot, group, names, relative, body.center, missing_meshes)
     return name
 
 
@@ -224,8 +230,6 @@ def _add_joint(mech: Mechanism, joint: TreeJoint, owners: dict[str, str], pose: 
 
 
 def _add_mimic(mech: Mechanism, robot: Robot, joint: TreeJoint, mimic: Mimic) -> None:
-    if mimic.joint not in robot.joints:
-        raise robot.error(mimic.place, f"unknown joint {mimic.joint!r}", "the name of a joint")
     for each in (joint, robot.joints[mimic.joint]):
         if each.joint_type.dofs != 1:
             found = f"the {each.type} joint {each.name!r}"

@@ -28,7 +28,7 @@ def add_loops(
         poses: pose of each link in the world at zero.
 
     Raises:
-        UrdfError: an unknown link, or two links of one rigid body.
+        UrdfError: two links of one rigid body.
         MechanismError: parameters that loop-closing joints cannot have.
     """
     owners = {WORLD: WORLD} | owners
@@ -58,10 +58,7 @@ def add_loops(
 def _with_moving_child(
     mech: Mechanism, robot: Robot, loop: LoopJoint, owners: dict[str, str]
 ) -> LoopJoint:
-    """Return the loop joint with its links checked, reversed if its child is the world."""
-    for link in (loop.parent, loop.child):
-        if link not in owners:
-            raise robot.error(loop.place, f"unknown link {link!r}", "the name of a link")
+    """Return the loop joint of two bodies, reversed if its child is the world."""
     body = owners[loop.parent]
     if owners[loop.child] == body:
         found = f"links {loop.parent!r} and {loop.child!r}, both part of {body!r}"

@@ -1,6 +1,6 @@
 """Survey of a faulty file: its readable elements and all faults; the importer stops at the first.
 
-Faults between elements (of the tree, loops that cannot be closed) are found by the importer only.
+Faults of the whole (several roots, loops or couplings that cannot be) are found by the importer.
 """
 
 import os
@@ -12,6 +12,7 @@ from typing import TypeVar
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError, UrdfError
 from vigym.urdf.convert.inertias import check_inertia
+from vigym.urdf.convert.tree import add_parent
 from vigym.urdf.read.collisions import read_gazebo
 from vigym.urdf.read.geometry import read_materials
 from vigym.urdf.read.joints import read_joint
@@ -19,6 +20,7 @@ from vigym.urdf.read.links import check_unique, read_link
 from vigym.urdf.read.loops import find_loops, read_loop
 from vigym.urdf.read.notes import note_ignored
 from vigym.urdf.read.records import Link, LoopJoint, TreeJoint
+from vigym.urdf.read.references import check_reference, find_references
 from vigym.urdf.read.xml import parse_urdf
 
 Fault = tuple[str, str]  # element in words; found and expected
@@ -33,7 +35,7 @@ class PartialRobot:
     Attributes:
         name: of the robot; empty without.
         links, joints, loops: elements without a fault of their own; a name may occur twice.
-        faults: of elements, names and inertias.
+        faults: of elements, names, references and inertias, each once.
     """
 
     name: str
@@ -71,9 +73,14 @@ def survey(
         "joint": [joint.name for joint in (*joints, *loops)],
     }
     each(lambda kind: check_unique(robot, *kind), named.items())
+    known = {kind: robot.names(kind) for kind in named}
+    references = find_references(joints, loops)
+    each(lambda reference: check_reference(robot.path, known, reference), references)
+    parents: dict[str, TreeJoint] = {}
+    each(lambda joint: add_parent(robot.path, parents, joint), joints)
     if inertias == "error":
         each(lambda link: check_inertia(robot.path, *link), _moving_links(links, joints, base))
-    return PartialRobot("".join(names), links, joints, loops, faults)
+    return PartialRobot("".join(names), links, joints, loops, list(dict.fromkeys(faults)))
 
 
 def fault_of(path: str | os.PathLike[str], error: MechanismError) -> Fault:

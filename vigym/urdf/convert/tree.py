@@ -1,6 +1,9 @@
 """Tree of a URDF file's links: one root, one parent joint for every other link, poses at zero."""
 
+from pathlib import Path
+
 from vigym.mechanism.elements.bodies import WORLD
+from vigym.mechanism.elements.errors import UrdfError
 from vigym.spatial import IDENTITY, Pose
 from vigym.urdf.read.records import Robot, TreeJoint
 
@@ -13,10 +16,15 @@ def order_links(robot: Robot) -> LinkOrder:
     """Return the links from the root outwards, parents before children, else in the file's order.
 
     Raises:
-        UrdfError: a joint to an unknown link, a link with two parents, no root or several.
+        UrdfError: a link with two parents, no root or several, or links apart from the root.
     """
-    parent_joints = _parent_joints(robot)
-    roots = [name for name in robot.links if name not in parent_joints]
+    parents: dict[str, TreeJoint] = {}
+    for joint in robot.joints.values():
+        add_parent(robot.path, parents, joint)
+    if WORLD in parents:
+        above = f"joint {parents[WORLD].name!r} above it"
+        raise robot.error(f"link {WORLD!r}", above, "the world to be the root")
+    roots = [name for name in robot.links if name not in parents]
     if len(roots) != 1:
         found = f"links {_list(roots)} without parent" if roots else "a loop without root"
         raise robot.error("tree", f"{len(roots)} roots ({found})", "one root link")
@@ -37,28 +45,22 @@ def _list(names: list[str]) -> str:
     return ", ".join(map(repr, names[:_MOST_NAMED]))
 
 
-def _parent_joints(robot: Robot) -> dict[str, TreeJoint]:
-    """Return the parent joint of each link."""
-    found: dict[str, TreeJoint] = {}
-    for joint in robot.joints.values():
-        place = f"joint {joint.name!r}"
-        for role, link in (("parent", joint.parent), ("child", joint.child)):
-            if link not in robot.links:
-                raise robot.error(
-                    f"{place} <{role}>", f"unknown link {link!r}", "the name of a link"
-                )
-        if joint.parent == joint.child:
-            raise robot.error(place, f"{joint.child!r} as parent and child", "two links")
-        if joint.child in found:
-            other = found[joint.child].name
-            message = f"link {joint.child!r}, which is the child of joint {other!r} already"
-            expected = "one parent per link: write this joint as <loop_joint>"
-            raise robot.error(f"{place} <child>", message, expected)
-        found[joint.child] = joint
-    if WORLD in found:
-        above = f"joint {found[WORLD].name!r} above it"
-        raise robot.error(f"link {WORLD!r}", above, "the world to be the root")
-    return found
+def add_parent(path: Path, parents: dict[str, TreeJoint], joint: TreeJoint) -> None:
+    """Add a joint to those above each link.
+
+    Raises:
+        UrdfError: a joint from a link to itself, or below another parent.
+    """
+    if joint.parent == joint.child:
+        found = f"{joint.child!r} as parent and child"
+        raise UrdfError(f"{path}: joint {joint.name!r}: found {found}, expected two links")
+    if joint.child in parents:
+        other = parents[joint.child].name
+        found = f"link {joint.child!r}, which is the child of joint {other!r} already"
+        expected = "one parent per link: write this joint as <loop_joint>"
+        place = f"joint {joint.name!r} <child>"
+        raise UrdfError(f"{path}: {place}: found {found}, expected {expected}")
+    parents[joint.child] = joint
 
 
 def _check_reached(robot: Robot, reached: set[str]) -> None:

@@ -27,7 +27,8 @@ def _read_collision(node: Node, surface: UrdfSurface) -> UrdfCollision | None:
         sizes["path"] = locate_mesh(sizes["path"], node.path.parent)
     is_point = kind is Sphere and sizes["radius"] == 0.0
     shape = None if is_point else kind(**sizes)
-    return UrdfCollision(node.element.get("name", "").strip(), node.place, shape, pose, surface)
+    name = node.optional_text("name").strip()
+    return UrdfCollision(name, node.place, shape, pose, surface)
 
 
 def _read_contact(link: Node, surface: UrdfSurface) -> UrdfSurface:
@@ -68,29 +69,54 @@ def _limit_friction(node: Node, friction: float) -> float:
 
 
 def read_gazebo(robot: Node) -> dict[str, UrdfSurface]:
-    """Return surfaces by link name, from <mu1>, <mu2>, <fdir1> of <gazebo reference> elements."""
-    surfaces = {}
-    for node in robot.children("gazebo"):
-        first, second, direction = (node.only(tag) for tag in ("mu1", "mu2", "fdir1"))
-        given = [
-            _limit_friction(mu, float(mu.content(low=0.0)[0]))
-            for mu in (first, second)
-            if mu is not None
-        ]
+    """Return surfaces by link name, from <mu1>, <mu2>, <fdir1> of <gazebo reference> elements.
+
+    Elements of one link complete each other; where several give a value, the last counts.
+    """
+    links = robot.names("link")
+    values: dict[str, dict[str, Node]] = {}
+    for block in robot.children("gazebo"):
+        given = _gazebo_values(block)
         if not given:
             continue
-        friction = (given[0], given[-1])
-        axis = np.zeros(3) if direction is None else direction.content(3)
-        if direction is not None and not axis.any():
-            direction.note("ignored", "0 0 0 is no direction")
-        if len(given) == 1:
-            missing = "mu2" if second is None else "mu1"
-            message = f"{missing} is not given: friction is the same in all directions"
-            node.note("changed", message)
-        elif given[0] != given[1] and not axis.any():
-            found = f"mu1 {given[0]:g} and mu2 {given[1]:g} without fdir1"
-            message = f"{found}: mu1 is taken along x of the shapes"
-            node.note("changed", message)
-        axis = axis if axis.any() else np.array([1.0, 0.0, 0.0])
-        surfaces[node.text("reference")] = UrdfSurface(friction, direction=axis)
-    return surfaces
+        link = block.text("reference")
+        if link not in links:
+            block.note("ignored", f"friction of {link!r}, which is no link of this file")
+            continue
+        known = values.setdefault(link, {})
+        for tag, node in given.items():
+            if tag in known:
+                known[tag].note("ignored", f"a later <gazebo> gives {tag} of link {link!r}")
+            known[tag] = node
+    return {link: _gazebo_surface(given) for link, given in values.items()}
+
+
+def _gazebo_values(block: Node) -> dict[str, Node]:
+    """Return the elements of a <gazebo> that tell friction, by tag."""
+    block.check_expanded()
+    if block.element.find(".//surface/friction") is not None:
+        block.note("ignored", "friction in <surface>: only <mu1>, <mu2> and <fdir1> are read")
+    found = {tag: block.only(tag) for tag in ("mu1", "mu2", "fdir1")}
+    return {tag: node for tag, node in found.items() if node is not None}
+
+
+def _gazebo_surface(values: dict[str, Node]) -> UrdfSurface:
+    """Return the surface of a link; `values` as of `_gazebo_values`."""
+    nodes = [values[tag] for tag in ("mu1", "mu2") if tag in values]
+    given = [_limit_friction(node, float(node.content(low=0.0)[0])) for node in nodes]
+    direction = values.get("fdir1")
+    axis = np.zeros(3) if direction is None else direction.content(3)
+    if direction is not None and not axis.any():
+        direction.note("ignored", "0 0 0 is no direction")
+    if not given:
+        values["fdir1"].note("ignored", "a direction without mu1 and mu2")
+        return UrdfSurface()
+    if len(given) == 1:
+        missing = "mu1" if "mu2" in values else "mu2"
+        message = f"{missing} is not given: friction is the same in all directions"
+        nodes[0].note("changed", message)
+    elif given[0] != given[1] and not axis.any():
+        found = f"mu1 {given[0]:g} and mu2 {given[1]:g} without fdir1"
+        nodes[0].note("changed", f"{found}: mu1 is taken along x of the shapes")
+    axis = axis if axis.any() else np.array([1.0, 0.0, 0.0])
+    return UrdfSurface((given[0], given[-1]), direction=axis)

@@ -118,7 +118,7 @@ def _material(node: Node, materials: dict[str, Color]) -> Color:
         other.note("ignored", "a visual has one colour, that of its first <material>")
     note_ignored(material, {"color"})
     color = _color(material)
-    name = material.element.get("name", "")
+    name = material.optional_text("name")
     if color is None and name in materials:
         return materials[name]
     if color is None:

@@ -12,6 +12,7 @@ from vigym.urdf.read.joints import read_joint
 from vigym.urdf.read.loops import find_loops, read_loop
 from vigym.urdf.read.notes import note_ignored
 from vigym.urdf.read.records import Link, Robot, UrdfSurface
+from vigym.urdf.read.references import check_reference, find_references
 from vigym.urdf.read.xml import Node, parse_urdf
 
 MOST_LINKS = 2000  # pybullet's loader recurses over links: long chains overflow its stack
@@ -21,7 +22,7 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
     """Return the records of a URDF file.
 
     Raises:
-        UrdfError: a file, element or number that is missing, malformed or impossible.
+        UrdfError: a file, element, number or reference that is missing, malformed or impossible.
     """
     robot = parse_urdf(path)
     loop_nodes = find_loops(robot)
@@ -36,6 +37,9 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
         raise robot.error(f"{len(links)} links", f"1 to {MOST_LINKS}")
     check_unique(robot, "link", [link.name for link in links])
     check_unique(robot, "joint", [joint.name for joint in (*joints, *loops)])
+    names = {kind: robot.names(kind) for kind in ("link", "joint")}
+    for reference in find_references(joints, loops):
+        check_reference(robot.path, names, reference)
     return Robot(
         name=robot.text("name"),
         path=robot.path,

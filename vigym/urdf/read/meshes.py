@@ -4,11 +4,13 @@ import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from urllib.parse import unquote
 
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.mesh import read_mesh
 
-_SCHEMES = ("package://", "model://")
+_PACKAGE_SCHEMES = ("package://", "model://")
+_SCHEMES = ("file://", *_PACKAGE_SCHEMES)
 
 
 def find_mesh(filename: str, folder: Path) -> tuple[Path | None, str]:
@@ -16,7 +18,7 @@ def find_mesh(filename: str, folder: Path) -> tuple[Path | None, str]:
 
     Args:
         filename: as written: a path relative to the file, an absolute one, file://,
-            package://name/... or model://.
+            package://name/... or model://, of which the last three may be percent-encoded.
         folder: of the URDF file.
     """
     path = locate_mesh(filename, folder)
@@ -42,12 +44,16 @@ def locate_mesh(filename: str, folder: Path) -> Path:
 
 
 def _candidates(filename: str, folder: Path) -> Iterator[Path]:
-    for scheme in _SCHEMES:
-        if filename.startswith(scheme):
-            package, _, rest = filename[len(scheme) :].partition("/")
+    """Yield paths of a file: as it is written, then with the characters that a URI encodes."""
+    scheme = next(filter(filename.startswith, _SCHEMES), "")
+    written = filename.removeprefix(scheme)
+    names = [written, unquote(written)] if scheme else [written]
+    for name in dict.fromkeys(names):
+        if scheme in _PACKAGE_SCHEMES:
+            package, _, rest = name.partition("/")
             yield from _package_candidates(package, rest, folder.resolve())
-            return
-    yield folder.resolve() / filename.removeprefix("file://")  # absolute paths stay
+        else:
+            yield folder.resolve() / name  # absolute paths stay
 
 
 def _package_candidates(package: str, rest: str, folder: Path) -> Iterator[Path]:

@@ -31,8 +31,9 @@ def note_ignored(node: Node, known: set[str]) -> None:
     """Add a note about every child of `node` whose tag is not `known`.
 
     Raises:
-        UrdfError: a loop joint in an unsupported place or form.
+        UrdfError: a loop joint in an unsupported place or form, or an element of xacro.
     """
+    node.check_expanded()
     reasons = _CONTACT_REASONS if node.tag == "contact" else _REASONS
     for child in node.others(known):
         if child.tag in LOOP_TAGS or (child.tag == "gazebo" and child.children("joint")):

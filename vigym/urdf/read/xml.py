@@ -15,6 +15,7 @@ from vigym.mechanism.elements.errors import UrdfError
 # float() also accepts "1_0", "nan", "infinity" and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _XACRO = " (expand this file with xacro first)"
+_DEFINITIONS = {"property", "arg"}  # of xacro; without them nothing is missing
 _DRAKE = ' (declare the prefix: <robot xmlns:drake="http://drake.mit.edu" ...>)'
 _SHOWN = 60  # characters of a text that an error quotes
 
@@ -46,6 +47,17 @@ class Node:
     def note(self, action: str, message: str) -> None:
         """Add a note about this element; arguments as in `Note`."""
         self.notes.append(Note(action, self.place, message))
+
+    def check_expanded(self) -> None:
+        """Raise UrdfError for a child that xacro would replace by elements of URDF."""
+        for child in self.element:
+            namespace, _, local = str(child.tag).rpartition("}")
+            if namespace.endswith("xacro") and local not in _DEFINITIONS:
+                raise self.error(f"<xacro:{local}>", f"plain URDF{_XACRO}")
+
+    def names(self, tag: str) -> set[str]:
+        """Return the names of the children called `tag`, as written."""
+        return {child.get("name", "") for child in self.element.findall(tag)}
 
     def children(self, tag: str) -> list["Node"]:
         """Return the children called `tag`; places of several have names or numbers."""
@@ -84,15 +96,26 @@ class Node:
         """Return whether the attribute is given."""
         return attribute in self.element.attrib
 
+    def optional_text(self, attribute: str) -> str:
+        """Return an attribute, empty without it.
+
+        Raises:
+            UrdfError: an expression of xacro.
+        """
+        value = self.element.get(attribute, "")
+        if _has_expression(value):
+            raise self.error(f"{attribute}={_short(value)}", f"plain URDF{_XACRO}")
+        return value
+
     def text(self, attribute: str) -> str:
         """Return an attribute.
 
         Raises:
-            UrdfError: a missing or empty attribute.
+            UrdfError: a missing or empty attribute, or an expression of xacro.
         """
-        value = self.element.get(attribute)
-        if value is None or not value.strip():
-            missing = "no" if value is None else "empty"
+        value = self.optional_text(attribute)
+        if not value.strip():
+            missing = "empty" if self.has(attribute) else "no"
             raise self.error(f"{missing} {attribute}", f"the attribute {attribute}")
         return value
 
@@ -108,7 +131,7 @@ class Node:
         value = _finite(text)
         expected = f"a finite number{_bound(low)}"
         if value is None or value < low:
-            raise self.error(f"{attribute}={_short(text)}", expected + _xacro(text))
+            raise self.error(f"{attribute}={_short(text)}", expected)
         return value
 
     def numbers(
@@ -129,7 +152,7 @@ class Node:
         values = _finite_numbers(text, count, low)
         if values is None:
             expected = f"{count} finite numbers{_bound(low)} separated by blanks"
-            raise self.error(f"{attribute}={_short(text)}", expected + _xacro(text))
+            raise self.error(f"{attribute}={_short(text)}", expected)
         return values
 
     def content(self, count: int = 1, low: float = -np.inf) -> Array:
@@ -142,7 +165,8 @@ class Node:
         values = _finite_numbers(text, count, low)
         if values is None:
             expected = f"{count} finite number{'s' * (count > 1)}{_bound(low)}"
-            raise self.error(_short(text.strip()), expected + _xacro(text))
+            expected += _XACRO if _has_expression(text) else ""
+            raise self.error(_short(text.strip()), expected)
         return values
 
     def _child(self, child: ET.Element, index: int = 0, count: int = 1) -> "Node":
@@ -204,8 +228,8 @@ def _hint(data: bytes) -> str:
     return _XACRO if b"xacro" in data else ""
 
 
-def _xacro(text: str) -> str:
-    return _XACRO if "${" in text or "$(" in text else ""
+def _has_expression(text: str) -> bool:
+    return "${" in text or "$(" in text
 
 
 def _bound(low: float) -> str:

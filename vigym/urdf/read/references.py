@@ -1,0 +1,32 @@
+"""References of a URDF file: the links that joints connect, and the joints that others follow."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from vigym.mechanism.elements.bodies import WORLD
+from vigym.mechanism.elements.errors import UrdfError
+from vigym.urdf.read.records import LoopJoint, TreeJoint
+
+Reference = tuple[str, str, str]  # element in words; "link" or "joint" and the name of that
+
+
+def find_references(joints: list[TreeJoint], loops: list[LoopJoint]) -> Iterator[Reference]:
+    """Yield the references of joints; a loop may close on the world, which needs no link."""
+    for joint in joints:
+        yield f"{joint.place} <parent>", "link", joint.parent
+        yield f"{joint.place} <child>", "link", joint.child
+    for loop in loops:
+        for link in (loop.parent, loop.child):
+            if link != WORLD:
+                yield loop.place, "link", link
+    for joint in joints:
+        if joint.mimic is not None and not joint.is_fixed:  # what is fixed follows nobody
+            yield joint.mimic.place, "joint", joint.mimic.joint
+
+
+def check_reference(path: Path, names: dict[str, set[str]], reference: Reference) -> None:
+    """Raise UrdfError for a name that no element of its kind has; `names` by kind."""
+    place, kind, name = reference
+    if name not in names[kind]:
+        found = f"unknown {kind} {name!r}"
+        raise UrdfError(f"{path}: {place}: found {found}, expected the name of a {kind}")
