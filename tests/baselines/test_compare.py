@@ -8,7 +8,7 @@ import pytest
 from scenes.chains import rod_chain
 from scenes.command_line import said, table
 from scenes.linkages import four_bar
-from vigym import MechanismError, assets
+from vigym import Mechanism, MechanismError, assets
 from vigym.baselines import METHODS
 from vigym.baselines.compare import Setting, able_methods, bare, compare, left_out
 from vigym.cli.app import run
@@ -102,6 +102,20 @@ def test_the_command_runs_a_method_once_and_takes_names_with_accents(capsys, tmp
     assert [row[0] for row in table(out, "bras élevé: bodies 2")] == ["rk4", "vigym"]
 
 
+def test_the_command_takes_any_name_of_a_coordinate(capsys, tmp_path):
+    mech = Mechanism(ground=False)
+    for name in "abc":
+        mech.add_body(name, 1.0, (1, 1, 1))
+    mech.add_joint("p", "planar", "world", "a", (0, 0, 0), axis=(0, 1, 0))
+    mech.add_joint("left hip", "continuous", "a", "b", (0, 0, 0))
+    mech.add_joint("a=b", "continuous", "b", "c", (0, 0, 0))
+    mech.to_urdf(tmp_path / "names.urdf")
+    setting = ("--seconds", "0.02", "-m", "vigym")
+    positions = ("--position", "p.x=0.5", "--position", "left hip=0.5", "--position", "a=b=1")
+    velocities = ("--velocity", "p.angle=0.5", "--velocity", "left hip=-1e-1")
+    said(capsys, "compare", tmp_path / "names.urdf", *setting, *positions, *velocities)
+
+
 @pytest.mark.filterwarnings("error")
 def test_energies_that_overflow_end_a_run_and_are_valid_json(capsys):
     """Euler's method with steps that are far too large, until squares of rates overflow."""
@@ -127,6 +141,9 @@ def test_the_command_starts_environments_as_they_do(capsys):
         ((FOUR_BAR, "-o", "seed=1"), "-o: found options of an environment beside a URDF file"),
         ((ACROBOT, "-m", "rk4", "--tolerance", "-1"), "tolerance: found -1.0, expected a number"),
         ((ACROBOT, "-m", "riqn", "--tolerance", "nan"), "tolerance: found nan, expected a finite"),
+        ((ACROBOT, "--position", "shoulder"), "found 'shoulder', expected name=value"),
+        ((ACROBOT, "--velocity", "=1.0"), "found '=1.0', expected name=value"),
+        ((ACROBOT, "--position", "left hip=1.0"), "positions: found 'left hip', expected names"),
         ((ACROBOT, "--plot", "x.txt"), "--plot: found 'x.txt', expected a name that ends in"),
     ],
 )

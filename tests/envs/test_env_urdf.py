@@ -312,6 +312,13 @@ def test_options_that_do_not_fit_are_refused(walker, options, error):
         gym.make(URDF, **{"urdf": walker, **options})
 
 
+def test_frames_are_told_among_what_can_be_tracked(arm):
+    error = "body: found 'hnad', expected one of upper, finger, hand, world"
+    env = gym.make(URDF, urdf=arm, ground=False, track=("hnad",))
+    with pytest.raises(ValueError, match=error):
+        env.reset()
+
+
 def test_a_module_that_is_missing_is_told_with_its_option(walker):
     error = "option reward: found 'absent:reward': No module named 'absent'; expected a module"
     with pytest.raises(ImportError, match=error):

@@ -179,3 +179,11 @@ def test_inspect_shows_the_fault_of_a_file_whose_elements_are_sound(capsys, tmp_
     assert out.startswith("roots: faults 1; readable: 2 kg, links 2, joints 0, loops 0\n")
     assert [row[0].strip() for row in table(out, "faults\n")] == ["tree"]
     assert "2 roots" in err
+
+
+def test_inspect_draws_what_there_is_where_no_body_moves(capsys, tmp_path):
+    file, picture = tmp_path / "rest.urdf", tmp_path / "rest.png"
+    file.write_text('<robot name="rest"><link name="a"/></robot>\n')
+    out = said(capsys, "inspect", file, "--plot", picture)
+    assert out.startswith("rest: 0 kg, bodies 0, joints 0, loops 0, actuated 0\n")
+    assert picture.stat().st_size > 20_000

@@ -68,6 +68,19 @@ def test_what_touches_makes_the_ground_that_is_not_there():
     assert mech.ground is None
 
 
+@pytest.mark.parametrize("before", [None, False, True])
+@pytest.mark.parametrize("given", [None, False, True, vigym.Ground(0.2, (0, 1, 1))])
+def test_ground_is_set_as_it_is_given(before, given):
+    set_later, made = arm(ground=before), arm(ground=given)
+    set_later.ground = given
+    for mech in (set_later, copy.deepcopy(set_later), pickle.loads(pickle.dumps(set_later))):
+        assert repr(mech.ground) == repr(made.ground)
+        mech.add_contact("foot", "b", (0, 0, 0))
+    made.add_contact("foot", "b", (0, 0, 0))
+    assert repr(set_later.ground) == repr(made.ground)
+    assert set_later.summary() == made.summary()
+
+
 def test_without_ground_what_touches_is_kept_and_wheels_are_errors():
     mech = arm(ground=False)
     mech.add_contact("foot", "b", (0, 0, 0))

@@ -38,6 +38,17 @@ def test_bodies_are_stored_in_normal_form():
         body.inertia[0, 0] = 5.0
 
 
+def test_gravity_is_stored_in_normal_form_whenever_it_is_set():
+    mech = two_bodies()
+    mech.gravity = (0, 0, -1.62)
+    for each in (mech, pickle.loads(pickle.dumps(mech)), copy.deepcopy(mech)):
+        np.testing.assert_array_equal(each.gravity, [0.0, 0.0, -1.62])
+        with pytest.raises(ValueError, match="read-only"):
+            each.gravity[2] = 5.0
+    with pytest.raises(MechanismError, match=r"gravity: found \[0.0, 0.0, -1.62\], expected"):
+        mech.to_urdf()
+
+
 def test_unit_vectors_of_any_scale():
     mech = two_bodies()
     joint = mech.add_joint("j", "revolute", "a", "b", (0, 0, 0), axis=(3e-200, 0.0, 4e-200))

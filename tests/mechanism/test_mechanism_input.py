@@ -130,3 +130,23 @@ def test_impossible_joints_are_refused_and_change_nothing(change, message):
 def test_impossible_shapes_are_refused(make):
     with pytest.raises(MechanismError, match="expected"):
         make()
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value", "message"),
+    [
+        ("gravity", -1.62, r"gravity \[m/s\^2\]: found -1.62, expected 3 finite numbers"),
+        ("gravity", (0, 0, NAN), "gravity .*, expected 3 finite numbers"),
+        ("gravity", (0, 0, True), "gravity .*, expected 3 finite numbers"),
+        ("ground", 0.0, "ground: found 0.0, expected None, True, False or Ground"),
+        ("ground", "plane", "ground: found 'plane', expected None, True, False or Ground"),
+    ],
+)
+def test_impossible_gravity_and_ground_are_refused_and_change_nothing(quantity, value, message):
+    mech = Mechanism((0, 0, -1.62), ground=True)
+    before = getattr(mech, quantity)
+    with pytest.raises(MechanismError, match=message):
+        setattr(mech, quantity, value)
+    assert getattr(mech, quantity) is before
+    with pytest.raises(MechanismError, match=message):
+        Mechanism(**{quantity: value})

@@ -176,6 +176,16 @@ def test_unknown_bodies(read):
         getattr(sim, read)("leg")
 
 
+@pytest.mark.parametrize("read", ["body_position", "body_angular_velocity", "point_jacobian"])
+def test_unknown_frames(read):
+    mech = pendulum()
+    mech.add_frame("camera", "arm")
+    sim = Simulator(mech)
+    expected = "body: found 'camrea', expected one of arm, camera, world"
+    with pytest.raises(MechanismError, match=expected):
+        getattr(sim, read)("camrea")
+
+
 @pytest.mark.parametrize("option", ["timestep", "order", "tolerance", "batch"])
 def test_options_stay_as_they_were_checked(option):
     sim = Simulator(pendulum())

@@ -10,6 +10,7 @@ from scenes.same_mechanism import compare, same_pose
 from scenes.shapes import SOLIDS, sample
 from scenes.trees import inertia, unit
 from vigym import assets
+from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.spatial import rotation_from_rpy
@@ -227,6 +228,20 @@ def test_a_floating_body_whose_axes_are_not_the_worlds(tmp_path):
     assert "<!--" not in text
     assert text.count("<link") == 3
     compare(loaded, load_urdf(tmp_path / "twice.urdf"))
+
+
+@pytest.mark.parametrize("type", ["revolute", "prismatic", "continuous", "planar"])
+def test_limits_that_are_infinite_on_both_sides_are_none(tmp_path, type):
+    mech = Mechanism()
+    for name in "ab":
+        mech.add_body(name, 1.0, (1, 1, 1))
+    free = [(-np.inf, np.inf)] * JOINT_TYPES[type].dofs
+    mech.add_joint("tree", type, "world", "a", (0, 0, 0), limits=free)
+    mech.add_joint("carrier", "floating", "a", "b", (0, 0, 0))
+    mech.add_joint("loop", type, "world", "b", (0, 0, 0), limits=free)
+    mech.to_urdf(tmp_path / "free.urdf")
+    joints = load_urdf(tmp_path / "free.urdf").joints
+    assert {name: joint.limits for name, joint in joints.items()} == dict.fromkeys(mech.joints)
 
 
 def test_names_are_written_as_they_are(again):

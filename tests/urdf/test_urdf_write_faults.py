@@ -108,6 +108,18 @@ FAULTS = {
         lambda: hinge("planar", limits=[(-1, 1)] * 3),
         "'j': found limits .* on type 'planar'",
     ),
+    "lower limit without end": (
+        lambda: hinge("revolute", limits=(-np.inf, 1.0)),
+        r"joint 'j': found limits \[\[-inf, 1.0\]\], expected finite numbers, or none",
+    ),
+    "upper limit without end": (
+        lambda: hinge("prismatic", limits=(0.0, np.inf)),
+        r"joint 'j': found limits \[\[0.0, inf\]\], expected finite numbers, or none",
+    ),
+    "a limit of three freedoms": (
+        lambda: hinge("planar", limits=[(-np.inf, np.inf), (-np.inf, 1), (-np.inf, np.inf)]),
+        "'j': found limits .* on type 'planar'",
+    ),
     "pair": (
         lambda: free(pair),
         "pair 'a', 'b': found bodies that touch each other, expected none",

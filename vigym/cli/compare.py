@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from vigym.cli.evaluate import is_file, option_option, parse_options, seed_option
+from vigym.cli.evaluate import is_file, option_option, seed_option
 from vigym.cli.output import (
     PLOTS,
     UNCONVERGED,
@@ -19,6 +19,7 @@ from vigym.cli.output import (
     write_json,
     writes_to_standard,
 )
+from vigym.evaluation.controllers import parse_value
 from vigym.evaluation.environments import check_env_id, make_env, task_env
 
 if TYPE_CHECKING:
@@ -29,6 +30,23 @@ HEAD = ["method", "order", "steps", "energy error [J]", "at the end", "gap [m, r
 HEAD += ["iterations", "factorisations", "step [us]"]
 FLOOR = 1e-17  # value of exact zeros on a logarithmic axis
 RATES = 1.0  # largest rate at the start [rad/s or m/s]
+
+
+def parse_coordinates(
+    context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the values of coordinates in "name=value" texts, whatever characters names have.
+
+    Raises:
+        BadParameter: a text of another form.
+    """
+    coordinates = {}
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        if not name:
+            raise click.BadParameter(f"found {text!r}, expected name=value")
+        coordinates[name] = parse_value(value)
+    return coordinates
 
 
 @click.command()
@@ -54,7 +72,7 @@ RATES = 1.0  # largest rate at the start [rad/s or m/s]
     "--position",
     "positions",
     multiple=True,
-    callback=parse_options,
+    callback=parse_coordinates,
     metavar="NAME=VALUE",
     help="Coordinate at the start [rad or m]; may be repeated.",
 )
@@ -62,7 +80,7 @@ RATES = 1.0  # largest rate at the start [rad/s or m/s]
     "--velocity",
     "velocities",
     multiple=True,
-    callback=parse_options,
+    callback=parse_coordinates,
     metavar="NAME=VALUE",
     help="Rate at the start; may be repeated.",
 )

@@ -30,7 +30,7 @@ def draw(mech: Mechanism, path: str | Path) -> None:
     layout = _layout(mech)
     rows = 1.0 + max(-row for _, row in layout.values())
     depth = 1.0 + max(depth for depth, _ in layout.values())
-    longest = max(len(_label(joint)) for joint in mech.ordered_joints)
+    longest = max((len(_label(joint)) for joint in mech.ordered_joints), default=0)
     width = max(SMALLEST, depth * LETTER * longest)
     figure = Figure(figsize=(SMALLEST + width, max(SMALLEST, ROW * rows)), layout="constrained")
     figure.suptitle(
@@ -47,8 +47,9 @@ def draw(mech: Mechanism, path: str | Path) -> None:
 
 def _picture(mech: Mechanism) -> NDArray[np.uint8]:
     renderer = make_renderer(mech, mode="rgb_array", width=PIXELS, height=PIXELS)
-    positions = [body.position for body in mech.bodies.values()]
-    orientations = [body.orientation for body in mech.bodies.values()]
+    bodies = mech.bodies.values()
+    positions = np.reshape([body.position for body in bodies], (-1, 3))
+    orientations = np.reshape([body.orientation for body in bodies], (-1, 4))
     try:
         picture = renderer.render(positions, orientations)
     finally:
@@ -63,7 +64,8 @@ def _layout(mech: Mechanism) -> Layout:
     tree = spanning_tree(mech)
     for joint, child in tree:
         children.setdefault(joint.parent, []).append(child)
-    depths, rows = {WORLD: 0}, dict[str, float]()
+    depths = {WORLD: 0}
+    rows: dict[str, float] = {} if tree else {WORLD: 0.0}
     for joint, child in tree:
         depths[child] = depths[joint.parent] + 1
         if child not in children:

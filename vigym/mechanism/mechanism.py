@@ -36,6 +36,7 @@ class Mechanism(Constraints):
         name: shown in summaries.
 
     Attributes:
+        gravity, ground: as the arguments; what is set is checked in the same way.
         bodies, joints, frames: elements by name, in the order they were added, as below; joints
             without the implicit ones.
         springs, potentials, couplings, velocity_constraints: elements by name.
@@ -351,8 +352,8 @@ class Mechanism(Constraints):
 
         Raises:
             MechanismError: elements that a file cannot hold: other gravity, springs, armature, some
-                joint types, limits of several degrees of freedom, friction that depends on the
-                direction, pairs, skates, wheels.
+                joint types, limits of several degrees of freedom or on one side alone, friction
+                that depends on the direction, pairs, skates, wheels.
         """
         from vigym.urdf.write.write import to_urdf
 

@@ -179,3 +179,10 @@ def check_body(
             f"body with mass; name {carrier!r} and the position in its frame"
         )
     checks.require_one_of(name, bodies, f"{element} body")
+
+
+def check_body_or_frame(name: str, bodies: Collection[str], frames: Collection[str]) -> None:
+    """Raise MechanismError unless `name` is a body, a frame or "world"."""
+    if not (isinstance(name, str) and (name in bodies or name in frames or name == WORLD)):
+        expected = ", ".join((*bodies, *frames, WORLD))
+        raise MechanismError(f"body: found {name!r}, expected one of {expected}")

@@ -176,8 +176,8 @@ class Elements(checks.ReadOnly):
         ground: bool | Ground | None = None,
         name: str = "mechanism",
     ) -> None:
-        self.gravity = checks.require_vector(gravity, "gravity [m/s^2]")
-        self.ground = make_ground(ground)
+        self.gravity = gravity
+        self.ground = ground
         self.name = checks.require_new_name(name, "mechanism")
         self.notes: list[Note] = []
         self.bodies: Collection[Body] = Collection()
@@ -196,12 +196,30 @@ class Elements(checks.ReadOnly):
         self.world_shapes: tuple[Shape, ...] = ()
         self._motors: Collection[Motor] = Collection()
         self._closing: tuple[str, ...] = ()  # names of the joints that close loops
-        self._adds_ground = ground is None  # with the first contact, collision or wheel
         self._known = Index()
 
     def __repr__(self) -> str:
         bodies, joints = len(self.bodies), len(self.joints)
         return f"<Mechanism {self.name!r}: {bodies} bodies, {joints} joints>"
+
+    @property
+    def gravity(self) -> checks.Array:
+        """Acceleration of free fall in the world (3,) [m/s^2]."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, gravity: ArrayLike) -> None:
+        self._gravity = checks.require_vector(gravity, "gravity [m/s^2]")
+
+    @property
+    def ground(self) -> Ground | None:
+        """Ground that contacts touch, if any; set to what the argument of `Mechanism` may be."""
+        return self._ground
+
+    @ground.setter
+    def ground(self, ground: bool | Ground | None) -> None:
+        self._ground = make_ground(ground)
+        self._adds_ground = ground is None  # with the next contact, collision or wheel
 
     def with_replaced_elements(self: Self, **elements: Mapping[str, Any]) -> Self:
         """Return a copy with other elements of the same names.

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vigym.mechanism.elements import checks
-from vigym.mechanism.elements.bodies import WORLD
+from vigym.mechanism.elements.bodies import check_body_or_frame
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.joint_frames import body_numbers
@@ -83,7 +82,7 @@ class JointDynamics:
             point: (S, 3) in its axes, from the centre of mass or the frame's origin [m].
         """
         bodies, frames = self.mechanism.bodies, self.mechanism.frames
-        checks.require_one_of(name, [*bodies, *frames], "body", (WORLD,))
+        check_body_or_frame(name, bodies, frames)
         if name in frames:
             frame = frames[name]
             point = frame.position + point @ batch_rotation_matrix(frame.orientation).T

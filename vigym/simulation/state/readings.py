@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from vigym.core.kernels import read, read_tracks
 from vigym.core.kernels.step import STATUS_COLUMNS
-from vigym.mechanism.elements.bodies import WORLD, Frame
+from vigym.mechanism.elements.bodies import WORLD, Frame, check_body_or_frame
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.effective_mass import least_norm_forces
 from vigym.metrics import PresentState
@@ -311,6 +310,7 @@ class Readings:
             quantity: "position", "orientation", "velocity" or "angular_velocity".
         """
         frames, columns = self._plant.mechanism.frames, BODY_STATE[quantity]
+        check_body_or_frame(name, self._bodies, frames)
         if name in frames:
             frame = frames[name]
             return self._plant.squeeze(frame_states(frame, self._body_rows(frame.body))[:, columns])
@@ -320,8 +320,6 @@ class Readings:
         """Return the state (count, 13) of a body."""
         if body == WORLD:
             return np.tile([0.0] * 3 + [1.0] + [0.0] * 9, (self._plant.count, 1))
-        if body not in self._bodies:
-            raise MechanismError(f"body: found {body!r}, expected one of {', '.join(self._bodies)}")
         row = int(self._plant.model.body_rows[self._bodies[body]]) - 1
         return self.table[:, BODY_COLUMNS * row : BODY_COLUMNS * (row + 1)]
 

@@ -200,9 +200,14 @@ def loop_joint_element(joint: Joint, parent: LinkFrame, child: LinkFrame) -> ET.
 
 
 def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
-    """Return <limit>, None if it is empty; `unlimited` writes missing limits as lower > upper."""
+    """Return <limit>, None if it is empty.
+
+    Args:
+        joint: with finite limits, infinite ones, which are none, or none.
+        unlimited: whether limits that are none are written, as lower > upper.
+    """
     values: dict[str, float] = {}
-    if joint.limits is not None and joint.joint_type.bounded:
+    if joint.limits is not None and np.isfinite(joint.limits).all():
         values["lower"], values["upper"] = joint.limits[0]
     elif unlimited:
         values["lower"], values["upper"] = 1.0, -1.0

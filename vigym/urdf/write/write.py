@@ -259,9 +259,7 @@ def _joint_faults(joint: Joint, closes_loop: bool) -> Iterator[str]:
     if not closes_loop and joint.type not in _TREE_TYPES:
         expected = f"expected one of: {', '.join(_TREE_TYPES)}; other types can only close loops"
         yield f"found type {joint.type!r}, {expected}"
-    if joint.limits is not None and not joint.joint_type.bounded:
-        found = f"found limits {joint.limits.tolist()} on type {joint.type!r}"
-        yield f"{found}, expected one of: {', '.join(_BOUNDED_TYPES)}"
+    yield from _limit_faults(joint)
     for quantity in ("damping", "stiffness"):
         value = getattr(joint, quantity)
         if np.ndim(value):
@@ -272,6 +270,17 @@ def _joint_faults(joint: Joint, closes_loop: bool) -> Iterator[str]:
         yield "found unlimited effort, expected a finite number"
     if len(set(joint.rest)) > 1:
         yield f"found rest {joint.rest}, expected one number for all coordinates"
+
+
+def _limit_faults(joint: Joint) -> Iterator[str]:
+    """Yield limits that the format does not have; infinite ones alone are no limits."""
+    if joint.limits is None or np.isinf(joint.limits).all():
+        return
+    found = f"found limits {joint.limits.tolist()}"
+    if not joint.joint_type.bounded:
+        yield f"{found} on type {joint.type!r}, expected one of: {', '.join(_BOUNDED_TYPES)}"
+    elif np.isinf(joint.limits).any():
+        yield f"{found}, expected finite numbers, or none"
 
 
 def _comments(mech: Elements, layout: _Layout) -> Iterator[str]:
