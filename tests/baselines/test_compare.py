@@ -10,7 +10,7 @@ from scenes.command_line import said, table
 from scenes.linkages import four_bar
 from vigym import Mechanism, MechanismError, assets
 from vigym.baselines import METHODS
-from vigym.baselines.compare import Setting, able_methods, bare, compare, left_out
+from vigym.baselines.compare import Setting, able_methods, bare, compare, energy_takers, left_out
 from vigym.cli.app import run
 
 ACROBOT = assets.path("acrobot")
@@ -131,6 +131,22 @@ def test_the_command_starts_environments_as_they_do(capsys):
     said(capsys, "compare", "vigym/Acrobot-v0", "--seconds", "0.02", "-m", "rk4", "-s", "3")
 
 
+def test_what_takes_energy_is_told(capsys):
+    told = "Energy errors contain what these take or give: "
+    acrobot = said(capsys, "compare", ACROBOT, "--bare", "--seconds", "0.02", "-m", "rk4")
+    assert told not in acrobot
+    snake = said(capsys, "compare", "vigym/Snake-v0", "--seconds", "0.04", "-m", "vigym")
+    assert f"{told}limits, contacts.\n" in snake
+    mech = rod_chain(2)
+    assert energy_takers(mech) == []
+    mech.add_spring("spring", "world", "rod1", (0, 0, 1), (0, 0, 0), 1.0, 1.0)
+    assert energy_takers(mech) == []
+    mech.add_spring("damper", "world", "rod1", (0, 0, 1), (0, 0, 0), 1.0, 1.0, damping=1.0)
+    mech.add_skate("blade", "rod0", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    assert energy_takers(mech) == ["dampers", "skates"]
+    assert energy_takers(bare(mech)) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -144,6 +160,7 @@ def test_the_command_starts_environments_as_they_do(capsys):
         ((ACROBOT, "--position", "shoulder"), "found 'shoulder', expected name=value"),
         ((ACROBOT, "--velocity", "=1.0"), "found '=1.0', expected name=value"),
         ((ACROBOT, "--position", "left hip=1.0"), "positions: found 'left hip', expected names"),
+        ((ACROBOT, "--position", "elbow=1", "--position", "elbow=2"), "found 'elbow' twice"),
         ((ACROBOT, "--plot", "x.txt"), "--plot: found 'x.txt', expected a name that ends in"),
     ],
 )

@@ -177,6 +177,10 @@ def test_wrong_arguments():
     mech = upright()
     with pytest.raises(ValueError, match="swing: found 'wing', expected one of rail, "):
         energy_swing_up(mech, energy=1.0, swing="wing")
+    for name in ("energy", "push", "pump"):
+        for value in (np.inf, "inf", True, [1.0, np.nan]):
+            with pytest.raises(MechanismError, match=f"{name}: found .*, expected a finite number"):
+                energy_swing_up(mech, **{"energy": 1.0, "swing": "hinge", name: value})
     with pytest.raises(ValueError, match="found 2 actuators, expected one"):
         energy_swing_up(scenes.double_pendulum(effort=1.0), energy=1.0)
     with pytest.raises(ValueError, match=r"kp: found shape \(2,\)"):

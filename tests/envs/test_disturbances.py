@@ -46,6 +46,27 @@ def test_what_is_off_changes_nothing(name):
     np.testing.assert_array_equal(plain.sim.state, off.sim.state)
 
 
+@pytest.mark.parametrize("name", ["Minitaur", "Quadruped", "Snake", "SnakeSidewinding"])
+def test_costs_of_transport_are_over_the_random_weight(name):
+    """Of one environment and of many, bit for bit."""
+    factors = {"mass": (0.5, 2.0), "gravity": (0.5, 0.9)}
+    many = gym.make_vec(f"vigym/{name}-v0", 3, randomization=factors)
+    many.reset(seed=7)
+    given = actions(many.action_space.shape, 2)
+    infos = [many.step(action)[4] for action in given][-1]
+    for e in range(3):
+        env = make(name, randomization=factors)
+        env.reset(seed=7 + e)
+        info = [env.step(action[e])[4] for action in given][-1]
+        assert info["cost_of_transport"] == infos["cost_of_transport"][e]
+        weight = env.sim.body_inertias[0].sum() * np.linalg.norm(env.sim.gravity)
+        speed = max(abs(info.get("speed", info["x_velocity"])), 0.01)
+        assert info["cost_of_transport"] == pytest.approx(info["power"] / (weight * speed))
+    other = make(name, randomization={"friction": (0.5, 2.0)})
+    other.reset(seed=0)
+    assert other.sim.weight_factor == make(name).sim.weight_factor == 1.0
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_an_environment_of_many_is_the_single_one(name, mode):

@@ -193,6 +193,8 @@ def test_warmup_has_the_kernels_of_all_environments():
         (["record", "CartPole-v1"], 1, "environment 'CartPole-v1': found gymnasium.envs.classic"),
         (["view", "CartPole-v1"], 1, "expected an environment of vigym"),
         (["bench", "CartPole-v1"], 1, "found CartPoleEnv, expected an environment of vigym"),
+        (["describe", "../mine:me/X-v0"], 1, "'../mine' is no name of a module; expected"),
+        (["describe", "vigym/Snake-v0", "-o", "links=3", "-o", "links=4"], 2, "'links' twice"),
         (["describe", "CartPol-v1"], 1, "environment: found 'CartPol-v1', did you mean"),
         (["describe", "vigym/Snake-v0", "-o", "link=3"], 1, "found 'link', did you mean 'links'?"),
         (["evaluate", "vigym/Snake-v0", "-c", "trott"], 1, "controller: found 'trott'"),

@@ -1,6 +1,11 @@
-"""What ends episodes: their time, an aim, a failure of the task or of the solver."""
+"""What ends episodes; speeds and costs of those with random weights and commands; a pose that is held."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
 
 import vigym  # noqa: F401  registers the environments
+from vigym.evaluation.episodes import PLACES
 from vigym.evaluation.evaluate import evaluate
 from vigym.evaluation.tables import table_of
 
@@ -25,3 +30,44 @@ def test_an_aim_that_ends_an_episode_is_no_failure_and_its_table_tells():
     assert "goal reached" not in {
         line[0] for line in table_of([evaluate("vigym/Pendulum-v0", "zero", 1)])
     }
+
+
+@pytest.mark.parametrize("factors", [{"mass": (2.0, 2.0)}, {"gravity": (0.5, 0.9)}])
+def test_costs_of_transport_are_over_the_weight_of_each_episode(factors):
+    options = {"randomization": factors}
+    for row in evaluate("vigym/Minitaur-v0", "trot", episodes=2, options=options).rows:
+        env = gym.make("vigym/Minitaur-v0", **options).unwrapped
+        env.reset(seed=row.seed)
+        sim = env.sim
+        weight = sim.body_inertias[0].sum() * np.linalg.norm(sim.gravity)
+        assert abs(weight / (6.0 * 9.81) - 1.0) > 0.05
+        expected = row.power / (weight * abs(row.speed))
+        assert row.cost_of_transport == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_forward_speed_is_along_the_command():
+    """Sideways, on a circle, on the spot; the Minitaur trots along x whatever its command."""
+    walks = [
+        evaluate("vigym/QuadrupedCommand-v0", "trained", 1, options={"command": command}).rows[0]
+        for command in ((0.0, 0.4, 0.0), (0.4, 0.0, 1.0), (0.0, 0.0, 1.0))
+    ]
+    assert [row.speed for row in walks[:2]] == pytest.approx([0.4, 0.4], abs=0.05)
+    row = walks[2]
+    assert np.isnan([row.distance, row.speed, row.cost_of_transport]).all()
+    options = {"commands": True}
+    (row,) = evaluate("vigym/Minitaur-v0", "trot", 1, options=options, traces=PLACES).rows
+    goal = gym.make("vigym/Minitaur-v0", **options).reset(seed=0)[1]
+    along = np.sign(goal["command_speed"]) * np.array(
+        [np.cos(goal["command_heading"]), np.sin(goal["command_heading"])]
+    )
+    gone = [row.traces[name][-1] - row.traces[name][0] for name in PLACES]
+    assert row.distance == pytest.approx(along @ gone, rel=1e-9)
+    assert row.distance != pytest.approx(gone[0], rel=1e-3)
+
+
+@pytest.mark.parametrize(("links", "target"), [(1, 0.0), (3, 0.0), (3, 0.5), (8, 0.0)])
+def test_the_pose_of_the_chain_is_held(links, target):
+    """Rods at rest, not actions that jump between the largest torques in every step."""
+    settings = {"options": {"links": links}, "traces": ("joint_velocities",)}
+    (row,) = evaluate("vigym/PendulumChain-v0", f"pd,target={target}", 1, **settings).rows
+    assert np.abs(row.traces["joint_velocities"][300:]).max() < 0.05

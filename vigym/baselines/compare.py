@@ -100,6 +100,28 @@ def left_out(mechanism: Mechanism) -> dict[str, list[str]]:
     return found
 
 
+def energy_takers(mechanism: Mechanism) -> list[str]:
+    """Return the kinds of elements of a mechanism that take or give energy while motors idle."""
+    joints, motors = mechanism.joints.values(), mechanism.motors
+    slides = [slide for _, slide in mechanism.slides]
+    dampers = [joint.is_damped for joint in joints] + [slide.forces.damping for slide in slides]
+    dampers += [spring.damping for spring in mechanism.springs.values()]
+    friction = [joint.friction for joint in joints] + [slide.forces.friction for slide in slides]
+    kinds = {
+        "dampers": np.any(dampers),
+        "friction": any(friction),
+        "limits": any(joint.limits is not None for joint in joints)
+        or any(slide.has_limits for slide in slides),
+        "contacts": mechanism.contact_names,
+        "skates": mechanism.skates,
+        "wheels": mechanism.wheels,
+        "motors at their largest rates": any(j.velocity and j.name in motors for j in joints),
+        "prescribed motions": mechanism.motions,
+        "velocity constraints": mechanism.velocity_constraints,
+    }
+    return [kind for kind, present in kinds.items() if present]
+
+
 def bare(mechanism: Mechanism) -> Mechanism:
     """Return bodies, joints and couplings alone: no limits, forces of joints, springs, contacts.
 

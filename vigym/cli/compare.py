@@ -38,13 +38,15 @@ def parse_coordinates(
     """Return the values of coordinates in "name=value" texts, whatever characters names have.
 
     Raises:
-        BadParameter: a text of another form.
+        BadParameter: a text of another form, or a name that is there twice.
     """
-    coordinates = {}
+    coordinates: dict[str, Any] = {}
     for text in texts:
         name, _, value = text.rpartition("=")
         if not name:
             raise click.BadParameter(f"found {text!r}, expected name=value")
+        if name in coordinates:
+            raise click.BadParameter(f"found {name!r} twice, expected it once")
         coordinates[name] = parse_value(value)
     return coordinates
 
@@ -174,10 +176,12 @@ def _mechanism(
 
 def _print(mechanism: "Mechanism", runs: "list[Run]", left_out: dict[str, list[str]]) -> None:
     """Print the table; failures, and methods that were left out, on standard error."""
+    from vigym.baselines.compare import energy_takers
+
     title = f"{mechanism.name}: bodies {len(mechanism.bodies)}, joints {len(mechanism.joints)}"
     print_table(title, HEAD, [_line(run) for run in runs], right=range(1, len(HEAD)))
-    if any(joint.is_damped or joint.friction for joint in mechanism.joints.values()):
-        print("Energy errors contain what dampers and friction take.")
+    if takers := energy_takers(mechanism):
+        print(f"Energy errors contain what these take or give: {', '.join(takers)}.")
     for run in runs:
         if run.failure:
             click.echo(run.failure, err=True)

@@ -37,13 +37,15 @@ def parse_options(
     """Return the environment options of "name=value" texts.
 
     Raises:
-        BadParameter: a text of another form.
+        BadParameter: a text of another form, or a name that is there twice.
     """
-    options = {}
+    options: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
             raise click.BadParameter(f"found {text!r}, expected name=value")
+        if name in options:
+            raise click.BadParameter(f"found {name!r} twice, expected it once")
         options[name] = parse_value(value)
     return options
 

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from vigym.control.actuators import Actuators, Array, Info, joint_state
 from vigym.control.lqr import Lqr
-from vigym.mechanism.elements.checks import require_number
+from vigym.mechanism.elements.checks import require_number, require_numbers
+from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
@@ -38,7 +39,7 @@ class EnergySwingUp:
     Raises:
         MechanismError: motors, or an actuator without a largest torque.
         ValueError: more than one actuator, an unknown joint, a `balance` without cost, or a `catch`
-            that is no number.
+            that is no number; an energy, push or pump that is not finite.
     """
 
     batched = True
@@ -68,9 +69,9 @@ class EnergySwingUp:
             raise ValueError(f"balance: found {balance!r}, expected {expected}")
         self.balance = balance
         self.catch = require_number(catch, "catch", infinite=True)
-        self.energy = np.asarray(energy, np.float64)
-        self.pump = np.asarray(pump, np.float64)
-        self.push = np.asarray(self._actuators.efforts[0] if push is None else push, np.float64)
+        self.energy = _require_finite("energy", energy)
+        self.pump = _require_finite("pump", pump)
+        self.push = _require_finite("push", self._actuators.efforts[0] if push is None else push)
 
     def torque(self, info: Info) -> Array:
         """Return the torque (...,) [N m] for the energy and joint velocities in `info`."""
@@ -85,6 +86,15 @@ class EnergySwingUp:
             return action
         caught = (self.balance.cost(info) < self.catch)[..., None]
         return np.where(caught, self.balance(observation, info), action)
+
+
+def _require_finite(name: str, value: ArrayLike) -> Array:
+    """Return a parameter, one number or one for each environment, that has to be finite."""
+    expected = "a finite number"
+    found = require_numbers(value, name, expected)
+    if not np.isfinite(found).all():
+        raise MechanismError(f"{name}: found {value!r}, expected {expected}")
+    return found
 
 
 def energy_swing_up(mechanism: Mechanism, **parameters: Any) -> EnergySwingUp:

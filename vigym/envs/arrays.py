@@ -54,9 +54,10 @@ def stack(*values: Array) -> Array:
     return table
 
 
-def cost_of_transport(power: Array, weight: float, speed: Array, min_speed: float = 0.01) -> Array:
+def cost_of_transport(power: Array, weight: Any, speed: Array, min_speed: float = 0.01) -> Array:
     """Return power [W] over weight [N] and speed [m/s], which is at least `min_speed` (...,)."""
-    return power / (weight * np.maximum(abs(speed), min_speed))
+    cost: Array = power / (weight * np.maximum(abs(speed), min_speed))
+    return cost
 
 
 def rotate_to_body(orientation: Array, vector: Array) -> Array:

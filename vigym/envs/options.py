@@ -81,8 +81,10 @@ def import_user_module(name: str) -> ModuleType:
     """Return an imported module; the working directory is searched, too.
 
     Raises:
-        ImportError: no such module.
+        ImportError: no such module, or a text that is no name of one, such as a path.
     """
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise ImportError(f"{name!r} is no name of a module")
     folder = os.getcwd()
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -103,7 +105,7 @@ def find_callable(option: str, found: object) -> Callable[..., Any] | None:
     try:
         value = getattr(import_user_module(module), name, None)
     except ImportError as error:
-        expected = "expected a module that can be imported from here"
+        expected = "expected a module that can be imported from here, as module:name, no path"
         raise ImportError(f"option {option}: found {found!r}: {error}; {expected}") from error
     require(callable(value), option, found, f"a callable of that name in module {module!r}")
     hook: Callable[..., Any] | None = value

@@ -35,8 +35,8 @@ class Perturbations:
             range. Quantities and elements are those of `Simulator.set_parameters`: "gravity",
             "mass", "inertia", "length", "friction", "joint_friction", "damping", "stiffness",
             "strength" (which also scales the torque of an action). Rewards, observations and
-            pictures remain those of the nominal mechanism; `sensors` read the random one.
-            `sim.parameters` has the factors.
+            pictures remain those of the nominal mechanism; `sensors` read the random one, and costs
+            of transport are over its weight. `sim.parameters` has the factors.
         observation_noise: standard deviation of normal noise on every entry of the observation, in
             its unit, or one for each by name; the sum is clipped to the space. `info` is exact.
         action_latency: control steps until an action takes effect, at most 10,000; before the first

@@ -181,6 +181,14 @@ class Task(ABC):
             action: in [-1, 1] (..., n_actuated).
         """
 
+    def course(self, quantities: Mapping[str, Any]) -> Array | None:
+        """Return the horizontal direction that a command asks to travel in (...,) [rad].
+
+        From the world's x axis anticlockwise, nan where nothing is commanded. Evaluations sum what
+        `x_position` and `y_position` move along it. By default None: the task has no command.
+        """
+        return None
+
     def terminated(self, quantities: Quantities) -> Flags:
         """Return whether the episode has failed or, if `aims_to_end`, reached its goal (...,)."""
         return np.zeros(quantities["joint_positions"].shape[:-1], dtype=np.bool_)

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 
 from vigym.evaluation.controllers import make_policy
-from vigym.evaluation.environments import make_env, task_env, weight_of
+from vigym.evaluation.environments import make_env, weights_of
 from vigym.evaluation.episodes import Episode, EpisodeStatistics, Policy, Progress
 from vigym.evaluation.policies import Context
 
@@ -115,9 +115,8 @@ class Player:
         statistics, seconds = play_episode(
             self._envs, policy, seeds, self._schedule.traces, progress
         )
-        task = weight_of(self._single), task_env(self._single).task.aims_to_end
         counted = enumerate(self._schedule.seeds(index))
-        return Block([statistics.episode(lane, seed, *task) for lane, seed in counted], seconds)
+        return Block([statistics.episode(lane, seed) for lane, seed in counted], seconds)
 
     def _seeds_of_lanes(self, index: int) -> list[int]:
         first = self._schedule.seeds(index)[0]
@@ -144,7 +143,8 @@ def play_episode(
         The statistics, and the environments' own time [s].
     """
     observations, infos = envs.reset(seed=seeds)
-    statistics = EpisodeStatistics(infos, tuple(name for name in traces if name in infos))
+    traces = tuple(name for name in traces if name in infos)
+    statistics = EpisodeStatistics(infos, traces, envs.task, weights_of(envs))
     longest = envs.spec.max_episode_steps if envs.spec else None
     busy, steps = 0.0, 0
     while statistics.playing.any():

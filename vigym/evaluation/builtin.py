@@ -19,6 +19,7 @@ from vigym.control import (
 )
 from vigym.control.energy_swing_up import EnergySwingUp
 from vigym.control.serpenoid import lateral_undulation
+from vigym.envs.episode import effort_limits
 from vigym.envs.tasks import snake, snake_sidewinding
 from vigym.evaluation.environments import task_env
 from vigym.evaluation.episodes import Array
@@ -32,6 +33,8 @@ PENDULUM, ACROBOT = "vigym/Pendulum-v0", "vigym/Acrobot-v0"
 CARTPOLE, DOUBLE_PENDULUM = "vigym/CartPole-v0", "vigym/InvertedDoublePendulum-v0"
 CHAIN, FOUR_BAR = "vigym/PendulumChain-v0", "vigym/FourBar-v0"
 SNAKE, SIDEWINDER = "vigym/Snake-v0", "vigym/SnakeSidewinding-v0"
+# gains over the efforts of the joints, which have dampers of their own [1/rad, s/rad]
+CHAIN_KP, CHAIN_KD = 3.0, 0.04
 TORQUE_DRIVEN = (PENDULUM, CARTPOLE, DOUBLE_PENDULUM, ACROBOT, CHAIN, FOUR_BAR)
 
 
@@ -116,7 +119,13 @@ def _crawl(make: Callable[..., serpenoid.Serpenoid], summary: str) -> BuiltinCon
 
 
 def _pd(context: Context, **parameters: Any) -> Controller:
-    return pd.pd(task_env(context.env).mechanism, **parameters)
+    """Return the controller; the chain's light rods and long steps ask for gains of their own."""
+    mechanism = task_env(context.env).mechanism
+    settings: dict[str, Any] = {}
+    if context.id == CHAIN:
+        efforts = effort_limits(mechanism)
+        settings = {"kp": CHAIN_KP * efforts, "kd": CHAIN_KD * efforts}
+    return pd.pd(mechanism, **{**settings, **parameters})
 
 
 def _lqr(

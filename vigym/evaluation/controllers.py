@@ -182,7 +182,7 @@ def _import(base: str) -> Any:
     try:
         found = import_user_module(module)
     except ImportError as error:
-        expected = "expected a module that can be imported from here"
+        expected = "expected a module that can be imported from here, as module:name, no path"
         raise ValueError(f"controller {base!r}: {error}; {expected}") from error
     if not hasattr(found, attribute):
         public = [name for name in vars(found) if not name.startswith("_")]
@@ -194,10 +194,12 @@ def _import(base: str) -> Any:
 def _parse(text: str) -> tuple[str, dict[str, Any]]:
     """Return name and parameters of "name,parameter=value,..."."""
     base, *settings = text.split(",")
-    parameters = {}
+    parameters: dict[str, Any] = {}
     for setting in settings:
         parameter, equals, value = setting.partition("=")
         if not equals or not parameter.isidentifier():
             raise ValueError(f"controller {text!r}: found {setting!r}, expected parameter=value")
+        if parameter in parameters:
+            raise ValueError(f"controller {text!r}: found {parameter!r} twice, expected it once")
         parameters[parameter] = parse_value(value)
     return base, parameters

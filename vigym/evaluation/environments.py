@@ -7,8 +7,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
+from numpy.typing import NDArray
 
-from vigym.envs.env import TaskEnv
+from vigym.envs.env import BaseEnv, TaskEnv
 from vigym.envs.options import import_user_module, suggest
 from vigym.envs.registry import ENVIRONMENTS
 
@@ -62,7 +63,7 @@ def check_env_id(env_id: str) -> None:
         try:
             import_user_module(module)
         except ImportError as error:
-            expected = "expected a module that registers it"
+            expected = "expected a module that registers it, as module:id, no path"
             raise ValueError(f"environment {env_id!r}: {error}; {expected}") from error
     if name not in gymnasium.registry:
         hint = suggest(name, [entry.id for entry in ENVIRONMENTS])
@@ -75,8 +76,9 @@ def task_env(env: gymnasium.Env[Any, Any]) -> TaskEnv:
     return env.unwrapped
 
 
-def weight_of(env: gymnasium.Env[Any, Any]) -> float:
-    """Return the weight of all bodies [N]."""
-    mechanism = task_env(env).mechanism
+def weights_of(envs: BaseEnv) -> NDArray[np.float64]:
+    """Return the weight of all bodies [N] of each environment of a batch (batch,)."""
+    mechanism, sim = envs.mechanism, envs.sim
     mass = sum(body.mass for body in mechanism.bodies.values())
-    return float(np.linalg.norm(mechanism.gravity) * mass)
+    weights: NDArray[np.float64] = np.linalg.norm(mechanism.gravity) * mass * sim.weight_factor
+    return weights

@@ -7,12 +7,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.envs.task import Task
+
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Progress = Callable[[float], None]  # called with the finished part, in [0, 1]
 
 TIME, ENERGY = "time", "energy_total"
-DISTANCES = ("travelled", "x_position")  # distance along the task direction: first one in `info`
+PLACES = "x_position", "y_position"
+DISTANCES = ("travelled", "x_position")  # first one in `info`, of a task without `course`
 POWERS = ("power", "power_mech")  # motor power: first one in `info`
 
 
@@ -36,10 +39,11 @@ class Episode:
         failed: whether it terminated without reaching the goal.
         reached_goal: whether it terminated by reaching the goal; None for a task without a goal.
         unconverged_steps: number of control steps in which the solver did not converge.
-        distance: along the task direction, `travelled` or else x [m]; nan where `info` has neither.
+        distance: along `Task.course` where the task has one, else `travelled` or x [m]; nan where
+            there is none of these.
         speed: distance over time [m/s]; nan where no step was made.
         power: mean over the episode of the motors' sum of |torque * rate| [W].
-        cost_of_transport: power over weight and |speed|.
+        cost_of_transport: power over weight, with the factors of `randomization`, and |speed|.
         energy_balance: largest |E - E0 - work + dissipated| [J].
         energy_change: largest |E - E0| [J].
         constraint_residual: largest joint gap [m or rad].
@@ -76,16 +80,22 @@ class EpisodeStatistics:
     Args:
         infos: of the reset, arrays (n,).
         traces: quantities of `info` to record over time.
+        task: of the environments.
+        weights: of all bodies at the start (n,) [N].
 
     Attributes:
         playing: episodes that have not ended (n,).
     """
 
-    def __init__(self, infos: Mapping[str, Any], traces: tuple[str, ...]) -> None:
+    def __init__(
+        self, infos: Mapping[str, Any], traces: tuple[str, ...], task: Task, weights: Array
+    ) -> None:
+        self._task, self._weights = task, weights
         self._distance_name = _first_of(DISTANCES, infos)
         self._power_name = _first_of(POWERS, infos)
         names = (ENERGY, self._distance_name) if self._distance_name else (ENERGY,)
         self._start = {name: np.array(infos[name]) for name in names}
+        self._place = {name: np.array(infos[name]) for name in PLACES if name in infos}
         n = len(infos[TIME])
         self.playing = np.ones(n, dtype=np.bool_)
         self._terminated = np.zeros(n, dtype=np.bool_)
@@ -123,23 +133,31 @@ class EpisodeStatistics:
         )
         for largest, value in extremes:
             largest[on] = np.maximum(largest[on], value[on])
-        if self._distance_name:
-            name = self._distance_name
-            self._distance[on] = (infos[name] - self._start[name])[on]
+        self._add_distance(on, infos)
         for name, values in self._traces.items():
             values.append(np.array(infos[name]))
         self._terminated |= on & terminated
         self.playing &= ~(terminated | truncated)
 
-    def episode(self, row: int, seed: int, weight: float, has_goal: bool) -> Episode:
+    def _add_distance(self, on: Flags, infos: Mapping[str, Any]) -> None:
+        """Add what episodes `on` (n,) moved along the course, or read how far they are."""
+        course = self._task.course(infos)
+        if course is not None:
+            x, y = (infos[name] - self._place[name] for name in PLACES)
+            self._distance[on] += (np.cos(course) * x + np.sin(course) * y)[on]
+            self._place = {name: np.array(infos[name]) for name in PLACES}
+        elif self._distance_name:
+            name = self._distance_name
+            self._distance[on] = (infos[name] - self._start[name])[on]
+
+    def episode(self, row: int, seed: int) -> Episode:
         """Return the metrics of one episode.
 
         Args:
             row: of the episode.
             seed: of its reset.
-            weight: of all bodies [N].
-            has_goal: whether reaching a goal terminates episodes of the task.
         """
+        has_goal, weight = self._task.aims_to_end, float(self._weights[row])
         length, seconds = int(self._length[row]), float(self._seconds[row])
         distance = float(self._distance[row]) if self._distance_name else np.nan
         speed = distance / seconds if seconds else np.nan

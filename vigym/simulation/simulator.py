@@ -157,6 +157,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
     scaled_torques: Any = _part("_parameters.scaled_torques", "Torques from shares of efforts.")
     body_inertias: tuple[Array, Array] = _property_of("_parameters", Parameters.body_inertias)
     gravity: Array = _property_of("_parameters", Parameters.gravity)
+    weight_factor: Any = _property_of("_parameters", Parameters.weight_factor)
 
     def reset(
         self,
@@ -251,8 +252,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         the impulses. Their energy is not counted as work: the energy balance starts anew.
 
         Raises:
-            ValueError: the wrong shape, or numbers that are not finite. The state is then
-                unchanged.
+            ValueError: the wrong shape, or numbers that are not finite. Nothing changes then.
         """
         readings = self._readings
         masses = self.body_inertias[0].reshape(self._plant.count, -1)

@@ -14,7 +14,7 @@ import numpy as np
 
 from vigym.evaluation.blocks import play_episode
 from vigym.evaluation.controllers import make_policy
-from vigym.evaluation.environments import make_env, task_env, weight_of
+from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Array, Episode, Flags, Policy, Progress
 from vigym.evaluation.policies import Context
 
@@ -254,8 +254,7 @@ class _Player:
         context = Context(self._search.env_id, self._single.unwrapped, seeds[:1])
         policy = _Candidates([make_policy(name, context) for name in names])
         statistics, _ = play_episode(self._envs, policy, seeds)
-        known = weight_of(self._single), task_env(self._single).task.aims_to_end
-        episodes = [statistics.episode(lane, seeds[lane], *known) for lane in range(len(points))]
+        episodes = [statistics.episode(lane, seeds[lane]) for lane in range(len(points))]
         return [
             Candidate(
                 controller=name, parameters=values, episode=episode, score=self._score(episode)

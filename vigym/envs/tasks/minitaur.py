@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Minitaur(Task):
     `info` has `x_position`, `y_position`, `height` of the base [m], `x_velocity`, `y_velocity`
     [m/s], `upright`, the cosine between the base's z axis and the vertical, `motor_torques` [N m],
     `power`, the sum of |torque * rate| over the motors, mean over the control step [W], and
-    `cost_of_transport`, power over weight and forward speed (at least 0.01 m/s) at the end of the
+    `cost_of_transport`, power over weight and speed along x (at least 0.01 m/s) at the end of the
     step. Observations are clipped to their bounds, `info` is not. Heights are above the ground
     below the base.
 
@@ -209,7 +209,7 @@ class Minitaur(Task):
         positions, velocities = sim.joint_positions, sim.joint_velocities
         torques = sim.actuator_torques
         x, y = positions[..., 4], positions[..., 5]
-        power = sim.power
+        power, weight = sim.power, MASS * GRAVITY * sim.weight_factor
         return {
             "x_position": positions[..., 0],
             "y_position": positions[..., 1],
@@ -219,7 +219,7 @@ class Minitaur(Task):
             "upright": 1.0 - 2.0 * (x * x + y * y),
             "motor_torques": torques,
             "power": power,
-            "cost_of_transport": cost_of_transport(power, MASS * GRAVITY, velocities[..., 0]),
+            "cost_of_transport": cost_of_transport(power, weight, velocities[..., 0]),
         }
 
     def observe(self, quantities: Quantities) -> Array:
@@ -265,6 +265,14 @@ class Minitaur(Task):
         faces = 0.5 + 0.5 * np.cos(heading_error(quantities))
         obeyed: Array = faces * np.exp(-(x * x + y * y) / COMMAND_TOLERANCE**2)
         return obeyed
+
+    def course(self, quantities: Mapping[str, Any]) -> Array | None:
+        """Return the heading of the command, opposite to it for speeds backwards (...,) [rad]."""
+        if not self.commands:
+            return None
+        backwards = np.asarray(quantities["command_speed"]) < 0.0
+        course: Array = quantities["command_heading"] + np.pi * backwards
+        return course
 
     def terminated(self, quantities: Quantities) -> Flags:
         """Return whether the robot fell."""

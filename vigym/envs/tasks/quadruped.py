@@ -43,7 +43,7 @@ class Quadruped(QuadrupedTask):
     [m/s], `heading`, the direction of the trunk from the x axis [rad], `upright`, the cosine
     between the trunk's z axis and the vertical, `motor_torques` [N m], `power`, the sum of |torque
     * rate| over the motors, mean over the control step [W], and `cost_of_transport`, power over
-    weight and forward speed (at least 0.01 m/s) at the end of the step. Observations are clipped to
+    weight and speed along x (at least 0.01 m/s) at the end of the step. Observations are clipped to
     their bounds, `info` is not.
 
     ## Action Space

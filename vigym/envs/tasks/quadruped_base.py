@@ -74,7 +74,7 @@ class QuadrupedTask(Task):
         """Return position and velocity of the robot, and torques and power of its motors."""
         positions, velocities = sim.joint_positions, sim.joint_velocities
         w, x, y, z = unstack(positions[..., 3:7])
-        power = sim.power
+        power, weight = sim.power, MASS * GRAVITY * sim.weight_factor
         return {
             "x_position": positions[..., 0],
             "y_position": positions[..., 1],
@@ -85,7 +85,7 @@ class QuadrupedTask(Task):
             "upright": 1.0 - 2.0 * (x * x + y * y),
             "motor_torques": sim.actuator_torques,
             "power": power,
-            "cost_of_transport": cost_of_transport(power, MASS * GRAVITY, velocities[..., 0]),
+            "cost_of_transport": cost_of_transport(power, weight, velocities[..., 0]),
         }
 
     def terminated(self, quantities: Quantities) -> Flags:

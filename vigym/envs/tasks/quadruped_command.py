@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,8 +52,8 @@ class QuadrupedCommand(QuadrupedTask):
     which stay for an episode; what is to equal them: `forward_velocity`, `left_velocity` [m/s] and
     `turning` [rad/s], in the axes of the trunk; and what `vigym/Quadruped-v0` has: `x_position`,
     `y_position`, `height` [m], `x_velocity`, `y_velocity` [m/s], `heading` [rad], `upright`,
-    `motor_torques` [N m], `power` [W] and `cost_of_transport`. Observations are clipped to their
-    bounds, `info` is not.
+    `motor_torques` [N m], `power` [W] and `cost_of_transport`, along x as there. Observations are
+    clipped to their bounds, `info` is not.
 
     ## Action Space
 
@@ -159,6 +160,14 @@ back_right_knee | angle (rad) |
         forward, left, _ = unstack(velocity)
         *_, turning = unstack(spin)
         return found | {"forward_velocity": forward, "left_velocity": left, "turning": turning}
+
+    def course(self, quantities: Mapping[str, Any]) -> Array:
+        """Return the direction of the commanded velocity; nan for turning alone (...,) [rad]."""
+        forward, left = (
+            np.asarray(quantities[name]) for name in ("command_forward", "command_left")
+        )
+        course = quantities["heading"] + np.arctan2(left, forward)
+        return np.where((forward == 0.0) & (left == 0.0), np.nan, course)
 
     def observe(self, quantities: Quantities) -> Array:
         """Return joints, tilt and velocity of the trunk, commands and clock (..., 38)."""

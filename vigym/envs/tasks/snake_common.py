@@ -39,7 +39,7 @@ def snake_quantities(sim: Simulator, weight: float, way: float = 0.0) -> Quantit
 
     Args:
         sim: the simulator; all bodies are links, their x axes point to the head.
-        weight: of the snake [N].
+        weight: of the snake as built [N].
         way: direction of travel, from the world's x axis [rad].
 
     Returns:
@@ -50,7 +50,7 @@ def snake_quantities(sim: Simulator, weight: float, way: float = 0.0) -> Quantit
         heading: mean direction of the links' axes, from the way anticlockwise, in (-pi, pi] [rad].
         turning: mean rate of the links about their vertical axes [rad/s].
         power: sum of |torque x rate| of the motors, mean over the last call of `step` [W].
-        cost_of_transport: power over weight and |speed|.
+        cost_of_transport: power over weight, with the factors of `randomization`, and |speed|.
     """
     states = sim.body_states
     mean = unstack(states.sum(axis=-2) / states.shape[-2])
@@ -66,6 +66,7 @@ def snake_quantities(sim: Simulator, weight: float, way: float = 0.0) -> Quantit
     cosine, sine = math.cos(way), math.sin(way)
     speed = cosine * x_velocity + sine * y_velocity
     power = sim.power
+    weight = weight * sim.weight_factor
     return {
         "x_position": x,
         "y_position": y,

@@ -110,7 +110,7 @@ class Urdf(Task):
 
     - reward_forward: `forward_weight` times the velocity of the base along the world's x axis;
     - reward_alive: `alive_weight` for each step without a fall;
-    - reward_energy: minus `energy_weight` times `power` over the robot's weight [m/s];
+    - reward_energy: minus `energy_weight` times `power` over the robot's weight as built [m/s];
     - reward_task: `task_weight` times the value of `reward(info, action)`, with the quantities of
       `info` named above and the action in [-1, 1].
 
@@ -305,7 +305,7 @@ class Urdf(Task):
 
     @cached_property
     def _weight(self) -> float:
-        """Weight of the robot [N]."""
+        """Weight of the robot as built [N]."""
         mass = sum(body.mass for body in self._robot.bodies.values())
         return float(mass * np.linalg.norm(self._robot.gravity))
 

@@ -35,6 +35,7 @@ class Parameters:
         self._plant = plant
         self.factors: Array | None = None
         self._efforts: Array | None = None
+        self._weight_factor: Any = None
 
     @cached_property
     def table(self) -> FactorTable:
@@ -73,6 +74,7 @@ class Parameters:
         if self.factors is not None or changed:
             self.factors = np.where(mask[:, None], rows, present)
         self._efforts = None
+        self._weight_factor = None
 
     def _mechanism(self, row: Array, environment: int) -> Mechanism:
         """Return the mechanism with a row of factors."""
@@ -153,6 +155,19 @@ class Parameters:
         """Acceleration of free fall (..., 3) [m/s^2, world]."""
         factors = self._factors_of("gravity", [WHOLE])
         return self._plant.squeeze(factors * np.asarray(self._plant.mechanism.gravity))
+
+    @property
+    def weight_factor(self) -> Any:
+        """Weight of all bodies over that of the mechanism as built (...,), 1 for that."""
+        if self._weight_factor is None:
+            bodies = self._plant.mechanism.bodies
+            masses = np.array([body.mass for body in bodies.values()])
+            # rows side by side in memory are summed in one order, for any number of environments
+            weighed = np.ascontiguousarray(masses * self._factors_of("mass", list(bodies)))
+            gravity = self._factors_of("gravity", [WHOLE])[:, 0]
+            factors = gravity * weighed.sum(axis=-1) / masses.sum()
+            self._weight_factor = self._plant.number(factors)
+        return self._weight_factor
 
     def _factors_of(self, quantity: str, names: list[str]) -> Array:
         """Return the factors (count, n) of named elements; 1 where an element has none."""
