@@ -2,12 +2,15 @@
 
 import sys
 from importlib.util import find_spec
+from io import TextIOWrapper
 
 NEEDED = ("click", "rich")
 
 
 def main() -> int:
     """Run the command line and return its exit code: 0 success, 1 error, 2 usage error."""
+    if isinstance(sys.stdout, TextIOWrapper):  # ASCII, say, has no ±: no reason to lose results
+        sys.stdout.reconfigure(errors="replace")
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         found = " and ".join(missing)

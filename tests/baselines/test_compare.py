@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from scenes.chains import rod_chain
 from scenes.command_line import said, table
@@ -83,6 +84,24 @@ def test_the_command_writes_json_and_a_plot(capsys, tmp_path):
     assert [row["method"] for row in known["runs"]] == ["vigym", "rk4"]
     assert known["runs"][0]["steps"] == 10
     assert plot.stat().st_size > 10_000
+
+
+def test_errors_that_overflow_do_not_stretch_the_axes_of_the_plot(capsys, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *place, **more: drawn.append(figure))
+    plot = ("--bare", "--seconds", "1", "--plot", tmp_path / "errors.png")
+    methods = ("-m", "vigym", "-m", "multipliers")
+    assert run(["compare", "vigym/FourBar-v0", *map(str, (*plot, *methods))]) == 3
+    assert "'multipliers' at 0." in capsys.readouterr().err
+    for ax in drawn[0].axes:
+        least, most = ax.get_ylim()
+        assert 1e-19 < least < most < 1e3
+        kept, grown, cross = ax.lines
+        assert max(kept.get_ydata()) < most
+        assert max(grown.get_ydata()) > most
+        assert (cross.get_marker(), cross.get_ydata()[0]) == ("x", most)
+    labels = [text.get_text() for text in drawn[0].legends[0].get_texts()]
+    assert labels == ["vigym", "multipliers, ended early (x)"]
 
 
 def test_the_json_of_the_command_tells_what_was_left_out(capsys):

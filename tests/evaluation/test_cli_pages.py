@@ -1,13 +1,19 @@
 """Commands `describe` and `view`, the thresholds of `list`, and files that exist already."""
 
 import json
+import os
+import shlex
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from scenes.command_line import said, table
 from vigym import assets
 from vigym.cli.app import run
+from vigym.cli.evaluate import _video_paths
 from vigym.envs.env import task_class
 from vigym.envs.registry import ENVIRONMENTS
 from vigym.render.errors import RenderError, WindowClosedError
@@ -40,6 +46,67 @@ def test_films_of_several_controllers_are_not_replaced_either(capsys, tmp_path):
     arguments = ["evaluate", "vigym/Pendulum-v0", "-n", "1", "-c", "zero", "-c", "random"]
     assert run([*arguments, "--video", str(tmp_path / "many.mp4")]) == 2
     assert "many-zero.mp4' exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["evaluate", "vigym/Pendulum-v0", "--csv", "a.out", "--json", "./a.out"], "csv json"),
+        (["evaluate", "vigym/Pendulum-v0", "--csv", "b.png", "--plot", "b.png"], "csv plot"),
+        (["list", "--csv", "a", "--json", "a", "--overwrite"], "csv json"),
+        (["inspect", FOUR_BAR, "--json", "a.svg", "--plot", "a.svg"], "json plot"),
+    ],
+)
+def test_a_file_is_of_one_option(arguments, options, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert (out, list(tmp_path.iterdir())) == ("", [])
+    assert "expected another file than that of --" in err
+    assert all(f"--{option}" in err for option in options.split())
+    said(capsys, "list", "--csv", "/dev/null", "--json", "/dev/null")
+
+
+def test_films_of_controllers_with_equal_letters_have_numbers():
+    names = ("pd,target=-1", "pd,target=+1", "pd-target--1", "zero", "zero")
+    films = _video_paths(names, Path("films/up.gif"))
+    stems = ["up-pd-target--1", "up-pd-target--1-2", "up-pd-target--1-3", "up-zero"]
+    assert dict(zip(names, (Path(f"films/{stem}.gif") for stem in stems), strict=False)) == films
+
+
+@pytest.mark.parametrize("limit", ["-1", "None"])
+def test_episodes_without_an_end_are_refused(limit, capsys, tmp_path):
+    arguments = ["vigym/Pendulum-v0", "-c", "zero", "-o", f"max_episode_steps={limit}"]
+    assert run(["evaluate", *arguments, "-n", "1"]) == 1
+    found = "'vigym/Pendulum-v0': found episodes without a limit, expected max_episode_steps above"
+    assert found in capsys.readouterr().err
+    if limit == "None":  # of one environment alone: its own limit
+        return
+    film = tmp_path / "film.mp4"
+    arguments += ["-o", "width=32", "-o", "height=32", "--video", film]
+    assert run(["record", *map(str, arguments)]) == 1
+    assert f"{found} 0, or seconds of the video" in capsys.readouterr().err
+    assert not film.exists()
+    said(capsys, "record", *arguments, "--seconds", "0.1")
+
+
+def test_output_survives_where_letters_are_missing_or_nobody_reads(tmp_path):
+    def shell(line, **variables):
+        command = f"{shlex.quote(sys.executable)} -m vigym {line}"
+        known = os.environ | variables
+        return subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120, env=known)  # fmt: skip
+
+    short = "vigym/Pendulum-v0 -c zero -n 1 -o max_episode_steps=3"
+    done = shell(f"evaluate {short}", PYTHONIOENCODING="ascii")
+    assert (done.returncode, " ? 0" in done.stdout) == (0, True), done.stderr
+    done = shell(f"inspect {FOUR_BAR}", PYTHONIOENCODING="ascii")
+    assert (done.returncode, "[kg m?]" in done.stdout) == (0, True), done.stderr
+    for line in ("list", "describe vigym/Snake-v0", f"evaluate {short}"):
+        done = shell(f"{line} >&-")
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    done = shell(f"evaluate {short} --json - >&-")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--json: found '-', but standard output is closed: name a file" in done.stderr
 
 
 def test_list_names_steps_and_thresholds(capsys):

@@ -23,12 +23,17 @@ from vigym.evaluation.controllers import parse_value
 from vigym.evaluation.environments import check_env_id, make_env, task_env
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
     from vigym.baselines.compare import Run
     from vigym.mechanism.mechanism import Mechanism
 
 HEAD = ["method", "order", "steps", "energy error [J]", "at the end", "gap [m, rad]"]
 HEAD += ["iterations", "factorisations", "step [us]"]
 FLOOR = 1e-17  # value of exact zeros on a logarithmic axis
+ABOVE = 1e3  # times the largest error of the finished runs: end of a logarithmic axis
+READABLE = 1.0  # J, m or rad: least end of a logarithmic axis
 RATES = 1.0  # largest rate at the start [rad/s or m/s]
 
 
@@ -204,20 +209,37 @@ def _line(run: "Run") -> list[str]:
 
 
 def _plot(runs: "list[Run]", title: str, file: str) -> None:
-    """Write a plot of energy errors and gaps over time."""
+    """Write a plot of energy errors, and of gaps where there are some, over time."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(13.0, 4.5), layout="constrained")
     figure.suptitle(title)
     energies, gaps = figure.subplots(1, 2)
-    for number, run in enumerate(runs):
-        style = {"label": run.method, "linewidth": 1.0, "color": f"C{number % 10}"}
-        style["linestyle"] = "-" if number < 10 else "--"
-        largest = np.maximum.accumulate(np.abs(run.energies[1:]))
-        energies.semilogy(run.times[1:], np.maximum(largest, FLOOR), **style)
-        if run.gaps.max() > 0.0:
-            gaps.semilogy(run.times[1:], np.maximum(run.gaps[1:], FLOOR), **style)
+    numbered = list(enumerate(runs))
+    largest = [(n, run, np.maximum.accumulate(np.abs(run.energies))) for n, run in numbered]
+    _plot_errors(energies, largest)
+    _plot_errors(gaps, [(n, run, run.gaps) for n, run in numbered if run.gaps.any()])
     energies.set(title="largest energy error so far", xlabel="time [s]", ylabel="J")
     gaps.set(title="largest joint gap", xlabel="time [s]", ylabel="m, rad")
     figure.legend(*energies.get_legend_handles_labels(), loc="outside right upper")
     figure.savefig(file, dpi=110)
+
+
+def _plot_errors(ax: "Axes", curves: "list[tuple[int, Run, NDArray[np.float64]]]") -> None:
+    """Plot errors of numbered runs over time; a cross marks where a run ended early.
+
+    Errors that grow without bound end at the axis, and their crosses lie there.
+    """
+    largest = [max(error.max(), FLOOR) for _, _, error in curves]
+    finished = [one for one, (_, run, _) in zip(largest, curves, strict=True) if not run.failure]
+    readable = ABOVE * max(finished or [min(largest, default=FLOOR)])
+    top = min(max(readable, READABLE), max(largest, default=FLOOR))
+    for number, run, error in curves:
+        colour, line = f"C{number % 10}", "-" if number < 10 else "--"
+        label = f"{run.method}, ended early (x)" if run.failure else run.method
+        shown = np.clip(error, FLOOR, 10.0 * top)
+        ax.semilogy(run.times[1:], shown[1:], line, color=colour, linewidth=1.0, label=label)
+        if run.failure:
+            ax.semilogy(run.times[-1], min(shown[-1], top), "x", color=colour, clip_on=False)
+    if any(error.max() > top for _, _, error in curves):
+        ax.set_ylim(top=top)

@@ -1,6 +1,5 @@
 """Command `vigym describe`: page of an environment, from its docstring and an instance."""
 
-import sys
 from inspect import Parameter, cleandoc, signature
 from typing import Any
 
@@ -12,6 +11,7 @@ from vigym.cli.evaluate import environment_argument, find_environment, option_op
 from vigym.cli.output import (
     console,
     json_option,
+    on_terminal,
     overwrite_option,
     write_json,
     writes_to_standard,
@@ -48,7 +48,7 @@ def command(environment: str, options: dict[str, Any], json_file: str | None) ->
     if quiet:
         return
     page = _page(known, text)
-    if sys.stdout.isatty():
+    if on_terminal():
         console().print(Markdown(page))
     else:
         print(page)

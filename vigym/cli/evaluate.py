@@ -1,6 +1,7 @@
 """Command `vigym evaluate`: metrics of controllers over episodes."""
 
 import os
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -244,8 +245,8 @@ def _exit_code(results: list[Evaluation]) -> int:
     code = 0
     for one in results:
         if one.unconverged_episodes:
-            count = f"{one.unconverged_episodes} of {len(one.rows)} episodes"
-            text = f"{one.controller}: the solver did not converge in {count}"
+            found = f"{one.unconverged_episodes} of {len(one.rows)} episodes"
+            text = f"{one.controller}: the solver did not converge in {found}"
             click.echo(f"vigym evaluate: {text}", err=True)
             code = UNCONVERGED
     return code
@@ -270,13 +271,19 @@ def _json_content(
 
 
 def _video_paths(controllers: tuple[str, ...], path: Path) -> dict[str, Path]:
-    """Return the video file of each controller; several files have its name at their end."""
+    """Return the video file of each controller; several files have its name at their end.
+
+    Equal names, of "a=-1" and "a=+1", have numbers.
+    """
     if len(controllers) == 1:
         return {controllers[0]: path}
-    names = {
-        controller: "".join(letter if letter.isalnum() else "-" for letter in controller)
-        for controller in controllers
-    }
+    names: dict[str, str] = {}
+    for controller in dict.fromkeys(controllers):
+        name = "".join(letter if letter.isalnum() else "-" for letter in controller)
+        numbered = (f"{name}-{number}" for number in count(2))
+        names[controller] = next(
+            one for one in chain([name], numbered) if one not in names.values()
+        )
     return {one: path.with_stem(f"{path.stem}-{name}") for one, name in names.items()}
 
 

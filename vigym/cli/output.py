@@ -23,6 +23,7 @@ PLOTS, VIDEOS = (".png", ".svg", ".pdf"), (".mp4", ".gif", ".webp")  # file form
 UNCONVERGED = 3  # exit code of a finished command with steps that did not converge
 STANDARD = "-"  # in place of a file: standard output
 OVERWRITE = "vigym.overwrite"  # key of click's context: whether files may be replaced
+NAMED = "vigym.named"  # key of click's context: option by the file that it names
 QUOTED = 60  # characters of a name that an error quotes
 
 json_option = click.option(
@@ -47,9 +48,14 @@ overwrite_option = click.option(
 )
 
 
+def on_terminal() -> bool:
+    """Return whether standard output is a terminal; it is None where it is closed."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def console() -> Console:
     """Return standard output, as wide as the terminal; unlimited without a terminal."""
-    return Console(width=None if sys.stdout.isatty() else UNLIMITED, highlight=False)
+    return Console(width=None if on_terminal() else UNLIMITED, highlight=False)
 
 
 def print_table(
@@ -100,13 +106,16 @@ def writes_to_standard(json_file: str | None, csv_file: str | None = None) -> bo
     """Return whether one of the files is standard output, so that no table may be printed.
 
     Raises:
-        UsageError: both files are standard output, or a file cannot be written.
+        UsageError: both files are standard output, or it is closed, or a file cannot be written.
     """
     check_file(json_file, "--json")
     check_file(csv_file, "--csv")
     count = [json_file, csv_file].count(STANDARD)
     if count > 1:
         raise click.UsageError("--json and --csv: found '-' twice, expected a file for one of them")
+    if count and sys.stdout is None:
+        option = "--json" if json_file == STANDARD else "--csv"
+        raise click.UsageError(f"{option}: found '-', but standard output is closed: name a file")
     return count == 1
 
 
@@ -132,7 +141,10 @@ def write_csv(file: str | None, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> None:
-    """Raise UsageError for a file that cannot be written, or exists and may not be replaced."""
+    """Raise UsageError for a file that cannot be written, or is there and may not be replaced.
+
+    So is one that another option of the command names.
+    """
     if file is None or file == STANDARD and not endings:
         return
     if endings and Path(file).suffix.lower() not in endings:
@@ -142,6 +154,7 @@ def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> 
     if not os.path.isdir(folder):
         found = shortened(str(Path(file).parent))
         raise click.UsageError(f"{option}: folder {found!r} does not exist")
+    _check_other_options(file, option)
     try:
         os.stat(file)
     except FileNotFoundError:
@@ -153,6 +166,17 @@ def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> 
     if os.path.isfile(file) and not (context is not None and context.meta.get(OVERWRITE)):
         raise click.UsageError(f"{option}: {file!r} exists: give another name, or --overwrite")
     _try_to_write(file, option)
+
+
+def _check_other_options(file: str, option: str) -> None:
+    """Raise UsageError for a file, no pipe or device, that another option of the command names."""
+    context = click.get_current_context(silent=True)
+    if context is None or os.path.exists(file) and not os.path.isfile(file):
+        return
+    other = context.meta.setdefault(NAMED, {}).setdefault(os.path.realpath(file), option)
+    if other != option:
+        expected = f"expected another file than that of {other}"
+        raise click.UsageError(f"{option}: found {shortened(file)!r}, {expected}")
 
 
 def check_folder(folder: Path, option: str) -> None:

@@ -76,12 +76,15 @@ class Player:
         schedule: of the evaluation.
 
     Raises:
-        ValueError: an unknown environment, or options that do not fit.
+        ValueError: an unknown environment, one whose episodes have no limit of steps, or options
+            that do not fit.
     """
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
         self._single = make_env(schedule.env_id, schedule.options)
+        limit = self._single.spec.max_episode_steps if self._single.spec else None
+        check_limit(schedule.env_id, schedule.options.get("max_episode_steps", limit))
         self._envs = gymnasium.make_vec(
             schedule.env_id, num_envs=schedule.lanes, **schedule.options
         )
@@ -121,6 +124,13 @@ class Player:
     def _seeds_of_lanes(self, index: int) -> list[int]:
         first = self._schedule.seeds(index)[0]
         return [first + lane for lane in range(self._schedule.lanes)]
+
+
+def check_limit(env_id: str, max_episode_steps: int | None, more: str = "") -> None:
+    """Raise ValueError, with more that is expected, if episodes may never end; -1 is no limit."""
+    if max_episode_steps in (None, -1):
+        found = f"environment {env_id!r}: found episodes without a limit"
+        raise ValueError(f"{found}, expected max_episode_steps above 0{more}")
 
 
 def play_episode(

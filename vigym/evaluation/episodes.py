@@ -48,8 +48,8 @@ class Episode:
         energy_change: largest |E - E0| [J].
         constraint_residual: largest joint gap [m or rad].
         penetration: deepest contact below the ground [m].
-        solver_iterations: mean over the control steps, of the last physics step of each.
-        solver_iterations_max: largest number of them.
+        solver_iterations: mean over the control steps, of the sum over the physics steps of each.
+        solver_iterations_max: largest sum of a control step.
         traces: requested quantities of `info` over time, (length + 1, ...) with the start.
     """
 

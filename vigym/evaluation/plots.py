@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from vigym.evaluation.episodes import Episode
 from vigym.evaluation.evaluate import Evaluation
@@ -16,6 +17,7 @@ TRACES = (
     "time",
     *POSITION,
     "joint_positions",
+    "joint_velocities",
     "energy_kinetic",
     "energy_potential",
     "work_actuator",
@@ -24,7 +26,14 @@ TRACES = (
     "constraint_residual_max",
 )
 COLUMNS = 4  # panels in a row
+WIDTH, HEIGHT = 16.0, 3.9  # of the figure, and of a row of panels [inch]
+LINE = 0.25  # height of a line of the legend [inch]
+LETTERS = 176  # that have room beside each other in the figure's width
+NAMES = 24  # letters of the names that have room below the returns, side by side
+LONGEST = 60  # letters of a name
+TICKS = 20  # largest number of ticks of the returns
 FLOOR = 1e-17  # value of exact zeros on a logarithmic axis
+QUATERNIONS = "; ball joints: quaternions"  # after the units of joint positions
 LINES = ("-", "--", ":", "-.")  # line styles of the joints, in turn
 
 
@@ -38,25 +47,52 @@ def draw(evaluations: list[Evaluation], path: str | Path) -> None:
         if "time" not in one.rows[0].traces:
             found = f"evaluation of {one.controller!r}: found no traces"
             raise ValueError(f"{found}, expected traces=plots.TRACES")
+    names = _names(evaluations)
+    in_line = max(1, LETTERS // (max(map(len, names)) + 8))
     below = ceil(len(evaluations) / COLUMNS)
-    figure = Figure(figsize=(16.0, 3.9 * (1 + below)), layout="constrained")
+    heights = [HEIGHT + LINE * ceil(len(names) / in_line), *[HEIGHT] * below]
+    figure = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
     figure.suptitle(evaluations[0].id)
-    rows = figure.subfigures(1 + below, 1, squeeze=False)[:, 0]
+    rows = figure.subfigures(1 + below, 1, squeeze=False, height_ratios=heights)[:, 0]
     returns, trajectories, balances, residuals = rows[0].subplots(1, COLUMNS)
-    _plot_returns(returns, evaluations)
+    _plot_returns(returns, evaluations, names)
     _plot_trajectories(trajectories, evaluations)
     _plot_magnitude(balances, evaluations, "energy_balance", "|energy balance|", "J")
     _plot_magnitude(
         residuals, evaluations, "constraint_residual_max", "constraint residual", "m, rad"
     )
+    lines = [Line2D([], [], color=f"C{column}") for column in range(len(names))]
+    rows[0].legend(lines, names, loc="outside lower center", ncols=in_line)
     for first, row in zip(range(0, len(evaluations), COLUMNS), rows[1:], strict=True):
-        shown = evaluations[first : first + COLUMNS]
-        for ax, one in zip(row.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
-            _plot_energy(ax, one)
+        shown = range(first, min(first + COLUMNS, len(evaluations)))
+        for ax, number in zip(row.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
+            name = _shortened(names[number], LETTERS // len(shown) - 20)
+            _plot_energy(ax, evaluations[number], name)
     figure.savefig(path, dpi=100)
 
 
-def _plot_returns(ax: Axes, evaluations: list[Evaluation]) -> None:
+def _names(evaluations: list[Evaluation]) -> list[str]:
+    """Return a name of each controller; with its number, which stands for it, where it is long."""
+    names = [one.controller for one in evaluations]
+    if _fit_below(names):
+        return names
+    return [f"{number}: {_shortened(name, LONGEST)}" for number, name in enumerate(names, start=1)]
+
+
+def _fit_below(names: list[str]) -> bool:
+    """Return whether names have room below the returns."""
+    return len(names) * max(map(len, names)) <= NAMES
+
+
+def _shortened(name: str, room: int) -> str:
+    """Return a name, without its middle where it has more letters than there is room for."""
+    if len(name) <= room:
+        return name
+    start = room // 3
+    return f"{name[:start]}...{name[start + 3 - room :]}"
+
+
+def _plot_returns(ax: Axes, evaluations: list[Evaluation], names: list[str]) -> None:
     """Plot a point for every episode, mean and standard deviation beside them."""
     for column, one in enumerate(evaluations):
         values = one.column("return_")
@@ -66,9 +102,9 @@ def _plot_returns(ax: Axes, evaluations: list[Evaluation]) -> None:
         ax.errorbar(
             column + 0.2, values.mean(), values.std(), fmt="s", color=f"C{column}", capsize=4
         )
-    names = [one.controller.replace(",", "\n") for one in evaluations]
-    title = "return of each episode; mean and std"
-    ax.set(title=title, xticks=range(len(names)), xticklabels=names)
+    shown = range(0, len(names), ceil(len(names) / TICKS))
+    labels = names if _fit_below(names) else [str(1 + column) for column in shown]
+    ax.set(title="return of each episode; mean and std", xticks=shown, xticklabels=labels)
     ax.set_xlim(-0.5, len(names) - 0.3)
 
 
@@ -77,26 +113,31 @@ def _plot_trajectories(ax: Axes, evaluations: list[Evaluation]) -> None:
     moves = set(POSITION) <= set(evaluations[0].rows[0].traces)
     for column, one in enumerate(evaluations):
         colour: dict[str, Any] = {"color": f"C{column}", "linewidth": 1.0}
-        for row, episode in enumerate(one.rows if moves else one.rows[:1]):
-            name = one.controller if row == 0 else None
+        for episode in one.rows if moves else one.rows[:1]:
             if moves:
-                path = (episode.traces[axis] for axis in POSITION)
-                ax.plot(*path, label=name, alpha=0.6, **colour)
+                ax.plot(*(episode.traces[axis] for axis in POSITION), alpha=0.6, **colour)
             else:
-                _plot_joints(ax, episode, name, colour)
+                _plot_joints(ax, episode, colour)
     if moves:
         ax.set(title="path of every episode", xlabel="x [m]", ylabel="y [m]")
         ax.set_aspect("equal", adjustable="datalim")
     else:
         title = f"joint positions, seed {evaluations[0].rows[0].seed}"
-        ax.set(title=title, xlabel="time [s]", ylabel="rad, m")
-    ax.legend(fontsize="small")
+        unit = f"rad, m{QUATERNIONS if _has_quaternions(evaluations[0].rows[0]) else ''}"
+        ax.set(title=title, xlabel="time [s]", ylabel=unit)
 
 
-def _plot_joints(ax: Axes, episode: Episode, name: str | None, colour: dict[str, Any]) -> None:
+def _plot_joints(ax: Axes, episode: Episode, colour: dict[str, Any]) -> None:
     for joint, positions in enumerate(episode.traces["joint_positions"].T):
-        style, label = LINES[joint % len(LINES)], name if joint == 0 else None
-        ax.plot(episode.traces["time"], positions, style, label=label, **colour)
+        ax.plot(episode.traces["time"], positions, LINES[joint % len(LINES)], **colour)
+
+
+def _has_quaternions(episode: Episode) -> bool:
+    """Return whether some joints turn by four coordinates and three velocities."""
+    positions, velocities = (
+        episode.traces[f"joint_{name}"] for name in ("positions", "velocities")
+    )
+    return positions.size > velocities.size
 
 
 def _plot_magnitude(
@@ -107,21 +148,22 @@ def _plot_magnitude(
         traces = one.rows[0].traces
         magnitude = np.maximum(np.abs(traces[quantity][1:]), FLOOR)  # at the start it is zero
         style: dict[str, Any] = {"color": f"C{column}", "linewidth": 1.0}
-        ax.semilogy(traces["time"][1:], magnitude, label=one.controller, **style)
+        ax.semilogy(traces["time"][1:], magnitude, **style)
     seed = evaluations[0].rows[0].seed
     ax.set(title=f"{title}, seed {seed}", xlabel="time [s]", ylabel=unit)
-    ax.legend(fontsize="small")
 
 
-def _plot_energy(ax: Axes, one: Evaluation) -> None:
+def _plot_energy(ax: Axes, one: Evaluation, name: str) -> None:
     """Plot energy changes, actuator work, dissipated energy and their balance."""
     traces, seed = one.rows[0].traces, one.rows[0].seed
     time, balance = traces["time"], traces["energy_balance"]
-    for name, label in (("energy_kinetic", "kinetic"), ("energy_potential", "potential")):
-        ax.plot(time, traces[name] - traces[name][0], label=f"{label}, change", linewidth=1.2)
+    for form in ("kinetic", "potential"):
+        energy = traces[f"energy_{form}"]
+        ax.plot(time, energy - energy[0], label=f"{form}, change", linewidth=1.2)
     ax.plot(time, traces["work_actuator"], label="actuator work", linewidth=1.2)
     ax.plot(time, traces["dissipated"], label="dissipated", linewidth=1.2)
     largest = np.abs(balance).max()
     ax.plot(time, balance, "k", label=f"balance, {largest:.0e} J at most", linewidth=1.2)
-    ax.set(title=f"energy: {one.controller}, seed {seed}", xlabel="time [s]", ylabel="J")
+    ax.set_title(f"energy of {name}, seed {seed}", fontsize="medium")
+    ax.set(xlabel="time [s]", ylabel="J")
     ax.legend(fontsize="small")

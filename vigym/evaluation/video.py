@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vigym.evaluation.blocks import check_limit
 from vigym.evaluation.controllers import check_controller, make_policy
 from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Policy, Progress
@@ -45,7 +46,7 @@ def record_video(
 
     Raises:
         ValueError: an unknown environment or controller, one that does not fit, another file
-            format, or `seconds` that are not > 0.
+            format, `seconds` that are not > 0, or neither seconds nor a limit of steps.
         ImportError: moviepy is not installed.
     """
     if not seconds > 0.0:
@@ -61,7 +62,7 @@ def record_video(
     env = make_env(env_id, options or {}, render_mode="rgb_array")
     try:
         policy = make_policy(controller, Context(env_id, env.unwrapped, [seed]))
-        longest = (env.spec and env.spec.max_episode_steps) or inf
+        longest = _longest(env_id, env, seconds)
         fps = env.metadata["render_fps"]
         every = max(1, round(fps / MAX_RATES[form]))
         start = env.reset(seed=seed)
@@ -78,6 +79,14 @@ def record_video(
     finally:
         env.close()
     return converged
+
+
+def _longest(env_id: str, env: Any, seconds: float) -> float:
+    """Return the largest number of steps of an episode; raise ValueError if it may never end."""
+    limit = env.spec.max_episode_steps if env.spec else None
+    if seconds == inf:
+        check_limit(env_id, limit, ", or seconds of the video")
+    return limit or inf
 
 
 class Shown(NamedTuple):
