@@ -276,4 +276,4 @@ def test_a_goal_that_is_no_number():
             return {"height": "high"}
 
     with pytest.raises(ValueError, match="hook goal, height: found 'high', expected a finite num"):
-        TaskEnv(Named).reset(seed=0)
+        TaskEnv(Named)

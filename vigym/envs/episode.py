@@ -111,8 +111,9 @@ class EpisodeRunner:
         self.action_shape = (*self.shape, *self.efforts.shape)
         self._own_shape = (*self.shape, len(own))  # of an observation without sensors
         # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
-        first = task.goal(np.random.default_rng(0))
-        self._goals: dict[str, Any] = {name: np.zeros(batch or 1) for name in first}
+        goal = task.goal(np.random.default_rng(0))
+        require_goal(goal, goal)
+        self._goals = {name: np.full(batch or 1, float(value)) for name, value in goal.items()}
         # time and goals are read for a motion alone
         timed, kind = (Task.motion, Task.motor_targets), type(task)
         self._is_timed = (kind.motion, kind.motor_targets) != timed
