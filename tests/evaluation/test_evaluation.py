@@ -291,6 +291,12 @@ def test_a_model_with_its_normalisation(tmp_path):
         ("vigym/Pendulum-v0", "zero", {"seed": -1}, "seed: found -1, expected a whole number >= 0"),
         (
             "vigym/Pendulum-v0",
+            "zero",
+            {"traces": "angle"},
+            "traces: found 'angle', expected a tuple of names, ('angle',)",
+        ),
+        (
+            "vigym/Pendulum-v0",
             lambda observation, info: [0.0, 0.0],
             {},
             "returned shape (2,), expected actions of",
@@ -313,6 +319,24 @@ def test_a_model_with_its_normalisation(tmp_path):
 def test_what_cannot_be_played_is_refused(name, controller, settings, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         evaluate(name, controller, **settings)
+
+
+def test_saved_policies_have_no_parameters(tmp_path):
+    (tmp_path / "run").mkdir()
+    for name in ("model.zip", "policy.safetensors", "run"):
+        controller = f"{tmp_path / name},foo=1"
+        (tmp_path / name).touch()
+        with pytest.raises(ValueError, match=f"{name},foo=1': found parameter 'foo', expected non"):
+            evaluate("vigym/Pendulum-v0", controller, 1)
+
+
+def test_numbers_of_numpy_are_counts():
+    counts = {"seed": np.int64(3), "workers": np.int32(1), "together": np.uint8(2)}
+    found = evaluate("vigym/Pendulum-v0", "zero", np.int64(2), **counts).rows
+    assert [as_row(row) for row in found] == [
+        as_row(row) for row in evaluate("vigym/Pendulum-v0", "zero", 2, seed=3).rows
+    ]
+    assert [type(row.seed) for row in found] == [int, int]
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path):

@@ -268,6 +268,7 @@ def test_sac_resumes_with_its_replay_buffer(tmp_path, capsys):
         ([PENDULUM, "--algo", "td3"], 2, "'td3' is not one of 'ppo', 'sac'"),
         ([PENDULUM, "--out", "nowhere", "--resume"], 2, "nowhere: found no checkpoint"),
         ([PENDULUM, "-P", "n_step=5"], 1, "found 'n_step', did you mean 'n_steps'?"),
+        ([PENDULUM, "-P", "_init_setup_model=False"], 1, "found '_init_setup_model', expected one"),
         ([PENDULUM, "-P", "n_timesteps=1e5"], 1, "n_timesteps: found 100000.0, expected a whole"),
         ([PENDULUM, "-P", "n_epochs=-1"], 1, "n_epochs: found -1, expected a whole number >= 1"),
         ([PENDULUM, "-P", "normalize=no"], 1, "normalize: found 'no', expected True or False"),

@@ -5,6 +5,7 @@ import pickle
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 pytest.importorskip(
@@ -157,6 +158,53 @@ def test_attributes_and_methods():
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         many.env_method("nothing")
     many.close()
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_environments_of_gymnasium_have_attributes_of_their_own(kind):
+    """As `DummyVecEnv` has it."""
+    mode = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    many = SB3VecEnv(gym.make_vec(ID, COUNT, kind, vector_kwargs=mode, wrappers=[Monitor]))
+    many.seed(0)
+    many.reset()
+    assert many.get_attr("dt", indices=[0, 2]) == [0.02, 0.02]
+    assert many.get_attr("np_random_seed") == [0, 1, 2]
+    assert many.get_attr("action_space") == [many.action_space] * COUNT
+    many.set_attr("mark", [1, 2])
+    many.set_attr("mark", 7, indices=1)
+    assert many.get_attr("mark") == [[1, 2], 7, [1, 2]]
+    assert not hasattr(many.env.unwrapped, "mark")
+    assert many.env_method("get_episode_rewards") == [[], [], []]
+    assert many.env_is_wrapped(Monitor) == [True] * COUNT
+    assert many.env_is_wrapped(RecordEpisodeStatistics, [0]) == [False]
+    assert many.get_attr("num_envs") == [COUNT] * COUNT
+    assert not many.has_attr("nothing")
+    with pytest.raises(ValueError, match=r"found indices \[1\], expected all of 3 environments"):
+        many.env_method("get_episode_rewards", indices=1)
+    many.step(moves(many, 1)[0])
+    many.close()
+
+
+@pytest.mark.parametrize(
+    ("reported", "keys", "message"),
+    [
+        (None, "time", r"info_keys: found 'time', expected a sequence of keys, \['time'\]"),
+        (None, ["foo"], "option info_keys: found 'foo', expected None or a sequence of: action_c"),
+        (("time",), ["foo"], "option info_keys: found 'foo', expected None or a sequence of: act"),
+        (("time",), ["time", "slip"], r"found \['time'\] of the vector .*, expected \['slip'\] a"),
+    ],
+)
+def test_keys_that_infos_do_not_have_are_refused(reported, keys, message):
+    envs = gym.make_vec(ID, COUNT, autoreset_mode="SameStep", info_keys=reported)
+    with pytest.raises(ValueError, match=message):
+        SB3VecEnv(envs, keys)
+
+
+def test_keys_of_wrappers_are_reported():
+    envs = gym.make_vec(ID, COUNT, autoreset_mode="SameStep", info_keys=("power_mech",))
+    many = SB3VecEnv(vector.EnergyReward(envs, 0.5), ["reward_mechanical_power"])
+    many.reset()
+    assert many.step(moves(many, 1)[0])[3][0]["reward_mechanical_power"] < 0.0
 
 
 def test_restored_states():

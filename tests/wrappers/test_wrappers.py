@@ -1,6 +1,7 @@
 """Wrappers that add a reward term: its sum with the others, specs and pickles, the vector form in every mode."""
 
 import pickle
+import re
 
 import gymnasium as gym
 import numpy as np
@@ -127,7 +128,40 @@ def infos_equal(found, expected):
     )
 
 
-@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, "1", True])
+@pytest.mark.parametrize(
+    ("wrap", "needed"),
+    [
+        (lambda env: vector.EnergyReward(env, 0.1), ["power_mech"]),
+        (lambda env: vector.PhysicsCost(env, "slip"), ["slip"]),
+        (lambda env: vector.PhysicsVectorReward(env, ["alive", "drift"]), ["energy_balance"]),
+    ],
+)
+def test_vectors_that_do_not_report_what_a_term_reads_are_refused(wrap, needed):
+    envs = gym.make_vec(ID, 2, info_keys=("reward_alive", "time"))
+    expected = f"found ['reward_alive', 'time'], expected {needed} in the option info_keys of gym"
+    with pytest.raises(ValueError, match=re.escape(expected)):
+        wrap(envs)
+    env = wrap(gym.make_vec(ID, 2, info_keys=("reward_alive", *needed)))
+    env.reset(seed=0)
+    assert np.all(np.isfinite(env.step(moves(2, 1))[1]))
+
+
+def test_terms_of_wrappers_below_need_not_be_reported():
+    below = vector.EnergyReward(gym.make_vec(ID, 2, info_keys=("power_mech",)), 0.5)
+    env = vector.PhysicsVectorReward(below, ["mechanical_power"])
+    env.reset(seed=0)
+    assert np.all(env.step(moves(2, 1))[1] < 0.0)
+
+
+@pytest.mark.parametrize("weight", [np.float32(0.5), np.int64(2), 0])
+def test_numbers_of_numpy_are_weights(weight):
+    env = EnergyReward(gym.make(ID), weight)
+    env.reset(seed=0)
+    *_, info = env.step(moves(1, 1)[0])
+    assert info["reward_mechanical_power"] == -weight * info["power_mech"]
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, "1", True, np.float32(-1), 1j])
 def test_weights_out_of_range_are_refused(weight):
     env = gym.make(ID)
     with pytest.raises(ValueError, match="weight of reward_constraint: found"):

@@ -299,7 +299,8 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         Args:
             seed: of the random initial state.
             options: {"state": array} continues from a state saved as `env.unwrapped.sim.state`,
-                with the goals that the environment has (`Task.goal`);
+                with the goals that the environment has (`Task.goal`), but without the actions that
+                the option `action_latency` still held back;
                 {"positions": {joint: value}, "velocities": {joint: value}} starts from these
                 [rad, m, per s], and from random values for the joints without. Both may be whole
                 arrays, (n_positions,) and (n_velocities,). Names are those of joints or of

@@ -40,7 +40,7 @@ class RenderOptions:
 
 def is_number(value: object) -> bool:
     """Return whether an option is a finite real number."""
-    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+    return isinstance(value, int | float | np.integer | np.floating) and bool(np.isfinite(value))
 
 
 def is_whole(value: object) -> bool:

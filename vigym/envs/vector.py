@@ -183,7 +183,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self.episode_steps = np.zeros(self.num_envs, dtype=np.int64)
         self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
         self._everywhere = np.ones(self.num_envs, dtype=np.bool_)
-        self.info_keys = self._checked_keys(info_keys)
+        self.info_keys = self.checked_info_keys(info_keys)
 
     def __repr__(self) -> str:
         return self._description(f", num_envs={self.num_envs}")
@@ -355,8 +355,8 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
                 f"step: found {found} at the end of their episodes, expected a reset of them"
             )
 
-    def _checked_keys(self, keys: Sequence[str] | None) -> tuple[str, ...] | None:
-        """Return the keys of `infos` to report; None: all."""
+    def checked_info_keys(self, keys: Sequence[str] | None) -> tuple[str, ...] | None:
+        """Return keys of `infos` as a tuple, None for all; raise ValueError for unknown ones."""
         if keys is None:
             return None
         known = sorted(self._runner.reset_result(~self._everywhere)[1]())

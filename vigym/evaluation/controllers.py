@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium
+
 from vigym.envs.options import import_user_module, suggest
 from vigym.evaluation.builtin import BUILTIN, BuiltinController
 from vigym.evaluation.environments import check_env_id
@@ -35,6 +37,7 @@ from vigym.evaluation.rllib import load_checkpoint
 from vigym.policies.network import ENDING
 
 BEST_MODEL = Path("best") / "model.zip"  # in the folder of a run of `vigym train`
+_FILES = (ENDING, ".zip")  # endings of files of policies
 
 
 def make_policy(controller: str | Controller, context: Context) -> Policy:
@@ -56,15 +59,9 @@ def make_policy(controller: str | Controller, context: Context) -> Policy:
     if not isinstance(controller, str):
         return _policy(controller, {}, name, context)
     base, parameters = _parse(controller)
-    if base.endswith(ENDING):
-        return BatchedPolicy(load_trained(base, context.env), context, name)
-    if base.endswith(".zip"):
-        return BatchedPolicy(load_model(Path(base), context.env), context, name)
-    if base not in BUILTIN and os.path.isdir(base):
-        best = Path(base) / BEST_MODEL
-        if best.is_file():
-            return BatchedPolicy(load_model(best, context.env), context, name)
-        return BatchedPolicy(load_checkpoint(Path(base), context.env), context, name)
+    if _is_saved(base):
+        _check_parameters([], parameters, name)
+        return BatchedPolicy(_load(base, context.env), context, name)
     if ":" in base:
         return _policy(_import(base), parameters, name, context)
     entry = _builtin(base, context.id)
@@ -81,17 +78,19 @@ def check_controller(controller: str | Controller, env_id: str) -> None:
 
     Raises:
         ValueError: an unknown id, a name that stands for nothing or for a controller of other
-            environments, or unknown parameters of a built-in controller.
+            environments, or unknown parameters of a built-in controller or a saved policy.
     """
     check_env_id(env_id)
     if not isinstance(controller, str):
         return
     base, parameters = _parse(controller)
-    if base.endswith((".zip", ENDING)):
-        check_file(base)
+    if _is_saved(base):
+        _check_parameters([], parameters, controller)
+        if base.endswith(_FILES):
+            check_file(base)
     elif ":" in base:
         _import(base)
-    elif base in BUILTIN or not os.path.isdir(base):
+    else:
         _check_parameters(_builtin(base, env_id).parameters, parameters, controller)
 
 
@@ -113,6 +112,21 @@ def parse_value(text: str) -> Any:
         return literal_eval(text)
     except (ValueError, SyntaxError):
         return text
+
+
+def _is_saved(base: str) -> bool:
+    """Return whether a name is that of a saved policy: a file, or the folder of a run."""
+    return base.endswith(_FILES) or (base not in BUILTIN and os.path.isdir(base))
+
+
+def _load(base: str, env: gymnasium.Env[Any, Any]) -> Controller:
+    """Return the policy of a file or a folder."""
+    if base.endswith(ENDING):
+        return load_trained(base, env)
+    if base.endswith(".zip"):
+        return load_model(Path(base), env)
+    best = Path(base) / BEST_MODEL
+    return load_model(best, env) if best.is_file() else load_checkpoint(Path(base), env)
 
 
 def _builtin(name: str, env_id: str) -> BuiltinController:

@@ -1,12 +1,13 @@
 """Evaluation of a controller over episodes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from vigym.envs.options import is_whole
 from vigym.evaluation.blocks import Block, Player, Schedule
 from vigym.evaluation.controllers import check_controller, name_of
 from vigym.evaluation.episodes import Episode, Progress
@@ -49,7 +50,7 @@ def evaluate(
     seed: int = 0,
     *,
     options: Mapping[str, Any] | None = None,
-    traces: tuple[str, ...] = (),
+    traces: Sequence[str] = (),
     together: int = TOGETHER,
     workers: int = 1,
     backend: str = "processes",
@@ -77,23 +78,25 @@ def evaluate(
 
     Raises:
         ValueError: an unknown environment or controller, a controller that does not fit or cannot
-            be pickled for workers, or a number out of range.
+            be pickled for workers, a number out of range, or traces that are no sequence.
         ImportError: a model of a library, or a backend, that is not installed.
         ChildProcessError: an error in a worker, with controller and seed, or workers that were
             lost too often.
     """
     _check(backend, episodes=episodes, together=together, workers=workers)
-    if not isinstance(seed, int) or seed < 0:
+    if not is_whole(seed) or seed < 0:
         raise ValueError(f"seed: found {seed!r}, expected a whole number >= 0")
+    if isinstance(traces, str):
+        raise ValueError(f"traces: found {traces!r}, expected a tuple of names, ({traces!r},)")
     check_controller(controller, env_id)
     schedule = Schedule(
         env_id=env_id,
         controller=controller,
         options=dict(options or {}),
-        traces=traces,
-        seed=seed,
-        episodes=episodes,
-        together=together,
+        traces=tuple(traces),
+        seed=int(seed),
+        episodes=int(episodes),
+        together=int(together),
     )
     # Where workers play, kernels are compiled and wrong arguments are found here, once.
     with closing(Player(schedule)) as player:
@@ -110,7 +113,7 @@ def evaluate(
 def _check(backend: str, **numbers: int) -> None:
     """Raise ValueError for an unknown backend, or a number below 1."""
     for name, number in numbers.items():
-        if not isinstance(number, int) or number < 1:
+        if not is_whole(number) or number < 1:
             raise ValueError(f"{name}: found {number!r}, expected a whole number >= 1")
     if backend not in BACKENDS:
         raise ValueError(f"backend: found {backend!r}, expected one of: {', '.join(BACKENDS)}")

@@ -167,6 +167,9 @@ class CheckpointCallback(BaseCallback):
     Args:
         out: folder of the run.
 
+    Attributes:
+        steps: number of control steps of the newest checkpoint.
+
     Raises:
         ValueError: the learning curve of the folder is damaged.
     """
@@ -176,11 +179,15 @@ class CheckpointCallback(BaseCallback):
     def __init__(self, out: Path) -> None:
         super().__init__()
         self.out = out
+        self.steps = 0
         self._curve = read_curve(out / CURVE)
 
     def best_so_far(self) -> float:
         """Return the best mean return of the curve so far."""
         return max((score for _, score in self._curve), default=-float("inf"))
+
+    def _on_training_start(self) -> None:
+        self.steps = self.model.num_timesteps
 
     def _on_step(self) -> bool:
         steps = self.model.num_timesteps
@@ -190,6 +197,7 @@ class CheckpointCallback(BaseCallback):
             self.model.save_replay_buffer(new)
             os.replace(new, self.out / REPLAY)
         save(self.model, self.out / "checkpoints" / str(steps))
+        self.steps = steps
         if score > self.best_so_far():
             save(self.model, self.out / "best")
         self._curve.append((steps, score))

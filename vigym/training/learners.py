@@ -1,9 +1,12 @@
 """Algorithms by name, of stable-baselines3 or of SBX, its twin on JAX; their hyperparameters."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
+from itertools import dropwhile
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -25,6 +28,7 @@ _LINEAR = "lin_"  # before a learning rate that decreases linearly, as in rl_zoo
 _SBX_PPO = {"ortho_init": True}
 # arguments of an algorithm that are no hyperparameters
 _OTHERS = ("self", "policy", "env", "seed", "device", "verbose", "tensorboard_log")
+_PACKAGE = str(Path(__file__).parents[1])
 _WHOLE = ("n_timesteps", "n_envs", "n_steps", "batch_size", "n_epochs", "buffer_size")
 
 
@@ -56,8 +60,8 @@ def algorithm_class(algo: str, learner: str) -> type[BaseAlgorithm]:
 def check_hyperparameters(algorithm: type[BaseAlgorithm], values: Mapping[str, Any]) -> None:
     """Raise ValueError for a name or a value that is no hyperparameter of a recipe or algorithm."""
     parameters = inspect.signature(algorithm).parameters
-    own = [name for name in parameters if name not in _OTHERS]
-    known = [*HYPERPARAMETERS, *own]
+    own = [name for name in parameters if name not in _OTHERS and not name.startswith("_")]
+    known = list(dict.fromkeys([*HYPERPARAMETERS, *own]))
     for name, value in values.items():
         if name not in known:
             raise ValueError(f"hyperparameter: found {name!r}, {suggest(name, known)}")
@@ -92,6 +96,43 @@ def learning_rate(value: Any) -> float | LinearSchedule:
         raise ValueError(f"learning_rate: found {value!r}, expected {expected}") from error
 
 
+@contextmanager
+def refusals_named(
+    algorithm: type[BaseAlgorithm], hyperparameters: Mapping[str, Any]
+) -> Iterator[None]:
+    """Name the hyperparameters in errors that their learner raises: it has no checks of most.
+
+    Errors that come from code of this package, such as that of environments, stay as they are.
+
+    Args:
+        algorithm: class of the model that is made or trained.
+        hyperparameters: that were given, in place of those of the recipe.
+
+    Raises:
+        ValueError: the learner failed with the hyperparameters, or does not support the spaces of
+            the environment.
+    """
+    try:
+        yield
+    except Exception as error:  # what a learner raises may be anything
+        # no learner refuses a number of steps
+        given = {key: value for key, value in hyperparameters.items() if key != "n_timesteps"}
+        if not _is_of_learner(error) or not (given or isinstance(error, AssertionError)):
+            raise
+        said = (str(error).splitlines() or ["no message"])[0].rstrip(" .:")  # no tensors
+        kind = "" if isinstance(error, AssertionError) else f"found {type(error).__name__}: "
+        words = ", ".join(f"{key}={value!r}" for key, value in given.items())
+        expected = f"; expected other values among {words}" if given else ""
+        raise ValueError(f"{algorithm.__name__}: {kind}{said}{expected}") from error
+
+
+def _is_of_learner(error: Exception) -> bool:
+    """Return whether an error was raised in a call of a library that called nothing of vigym."""
+    inside = [frame.filename.startswith(_PACKAGE) for frame in extract_tb(error.__traceback__)]
+    called = list(dropwhile(bool, inside))
+    return bool(called) and not any(called)
+
+
 def new_model(
     algorithm: type[BaseAlgorithm], recipe: Recipe, envs: VecEnv, seed: int, log: str | None
 ) -> BaseAlgorithm:
@@ -105,8 +146,7 @@ def new_model(
         log: folder of tensorboard's files, or None.
 
     Raises:
-        ValueError: observations or actions that the algorithm does not support, or a learning rate
-            that is none.
+        ValueError: a learning rate that is none.
     """
     make: Any = algorithm  # its own constructor has other arguments than that of the base class
     policy = policy_class(envs.observation_space) if recipe.policy == "auto" else recipe.policy
@@ -116,10 +156,7 @@ def new_model(
     settings |= recipe.algorithm
     if algorithm.__module__.startswith("sbx.ppo"):
         settings["policy_kwargs"] = _SBX_PPO | recipe.algorithm.get("policy_kwargs", {})
-    try:
-        model: BaseAlgorithm = make(policy, normalised(envs, gamma, recipe.normalize), **settings)
-    except AssertionError as error:  # of spaces
-        raise ValueError(f"{algorithm.__name__}: {error}") from error
+    model: BaseAlgorithm = make(policy, normalised(envs, gamma, recipe.normalize), **settings)
     return model
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import gymnasium as gym
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.callbacks import EvalCallback
+from stable_baselines3.common.callbacks import EvalCallback, ProgressBarCallback
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
 import vigym
@@ -34,6 +35,7 @@ from vigym.training.learners import (
     algorithm_class,
     check_hyperparameters,
     new_model,
+    refusals_named,
     saved_model,
 )
 from vigym.training.recipes import Recipe, recipe_of
@@ -152,14 +154,27 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
     log = str(run.out / "tensorboard") if run.tensorboard else None
     last = newest_checkpoint(run.out) if run.resume else None
     if last is None:
-        model = new_model(algorithm, recipe, envs, run.seed, log)
+        with refusals_named(algorithm, run.hyperparameters):
+            model = new_model(algorithm, recipe, envs, run.seed, log)
     else:
         model = saved_model(algorithm, last, envs, log)
+    evaluation = _evaluation(model, evaluation_envs, recipe, after)
+    with refusals_named(algorithm, run.hyperparameters):
+        _train_on(model, recipe.n_timesteps, evaluation, after, fresh=not run.resume)
+    envs.close()
+    evaluation_envs.close()
+    return model.num_timesteps, envs.seconds + evaluation_envs.seconds
+
+
+def _evaluation(
+    model: BaseAlgorithm, envs: TimedVecEnv, recipe: Recipe, after: CheckpointCallback
+) -> EvalCallback:
+    """Return the evaluation in training, ten times per run, at most once per rollout."""
     trained: Any = model.get_vec_normalize_env()
-    interval = recipe.n_timesteps // (EVALUATIONS * recipe.n_envs)
-    callback = EvalCallback(
+    rollout = model.n_steps if isinstance(model, OnPolicyAlgorithm) else 1
+    return EvalCallback(
         VecNormalize(
-            evaluation_envs,
+            envs,
             training=False,
             norm_obs=trained.norm_obs,
             norm_reward=False,
@@ -167,13 +182,28 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
         ),
         callback_after_eval=after,
         n_eval_episodes=EVALUATION_ENVS,
-        eval_freq=max(recipe.algorithm.get("n_steps", 1), interval),
+        eval_freq=max(rollout, recipe.n_timesteps // (EVALUATIONS * recipe.n_envs)),
     )
-    remaining = max(0, recipe.n_timesteps - model.num_timesteps)
-    model.learn(remaining, callback=callback, reset_num_timesteps=not run.resume, progress_bar=True)
-    envs.close()
-    evaluation_envs.close()
-    return model.num_timesteps, envs.seconds + evaluation_envs.seconds
+
+
+def _train_on(
+    model: BaseAlgorithm,
+    n_timesteps: int,
+    evaluation: EvalCallback,
+    after: CheckpointCallback,
+    fresh: bool,
+) -> None:
+    """Train until a number of control steps, and evaluate the end if no evaluation reached it."""
+    bar = ProgressBarCallback()
+    remaining = max(0, n_timesteps - model.num_timesteps)
+    try:
+        model.learn(remaining, callback=[evaluation, bar], reset_num_timesteps=fresh)
+    finally:
+        if hasattr(bar, "pbar"):  # it was shown, and an error has not closed it
+            bar.pbar.close()
+    if after.steps < min(n_timesteps, model.num_timesteps):
+        evaluation.eval_freq = 1
+        evaluation.on_step()
 
 
 def _evaluate(run: TrainingRun, recipe: Recipe) -> Result:

@@ -5,11 +5,14 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from numpy.typing import NDArray
+from stable_baselines3.common.env_util import is_wrapped
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from vigym.envs.infos import Infos, info_of, plain
+from vigym.envs.vector import TaskVectorEnv
+from vigym.wrappers.wrapper import VectorPhysicsWrapper
 
 Indices = None | int | Iterable[int]
 _SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
@@ -24,6 +27,9 @@ class SB3VecEnv(VecEnv):
     only: learners read no more, and building dictionaries for every environment and step takes
     longer than the physics.
 
+    Attributes and methods are those of the vector environment, which the environments share; of
+    gymnasium's `SyncVectorEnv` and `AsyncVectorEnv` those of each environment come first.
+
     Args:
         env: vector environment, wrapped or not, in autoreset mode SAME_STEP, such as
             `gym.make_vec(id, num_envs, autoreset_mode="SameStep")`.
@@ -35,7 +41,7 @@ class SB3VecEnv(VecEnv):
 
     Raises:
         TypeError: not a vector environment.
-        ValueError: another autoreset mode.
+        ValueError: another autoreset mode, or keys that its infos do not have.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any], info_keys: Sequence[str] | None = ()) -> None:
@@ -49,6 +55,7 @@ class SB3VecEnv(VecEnv):
             expected = 'SAME_STEP: make it with autoreset_mode="SameStep"'
             raise ValueError(f"env: found autoreset mode {mode}, expected {expected}")
         self.env = env
+        self._require_reported(info_keys)
         self._info_keys = info_keys
         self._actions: NDArray[Any] | None = None
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
@@ -97,6 +104,10 @@ class SB3VecEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """Return the value of an attribute for each environment; most have one value for all."""
+        copies = self._copies(attr_name)
+        if copies is not None:
+            values = copies.call("get_wrapper_attr", attr_name)
+            return [values[lane] for lane in self._get_indices(indices)]
         name = _SINGLE.get(attr_name, attr_name)
         value = getattr(self._owner(name), name)
         return [
@@ -105,23 +116,35 @@ class SB3VecEnv(VecEnv):
         ]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute that the environments share.
+        """Set an attribute of the environments.
 
         Raises:
-            ValueError: indices of some environments only.
+            ValueError: indices of some environments only, which share the attribute.
         """
+        lanes = set(self._get_indices(indices))
+        copies = self._copies(attr_name, new=len(lanes) == self.num_envs)
+        if copies is not None:
+            before = [value] * self.num_envs
+            if len(lanes) < self.num_envs:
+                before = self.get_attr(attr_name)
+            values = [value if lane in lanes else old for lane, old in enumerate(before)]
+            copies.set_attr(attr_name, values)
+            return
         self._require_all(attr_name, indices)
         setattr(self._owner(attr_name), attr_name, value)
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Call a method once for all environments; return its result for each.
+        """Call a method once for all environments, or of each; return its result for each.
 
         Raises:
             ValueError: indices of some environments only.
         """
         self._require_all(method_name, indices)
+        copies = self._copies(method_name)
+        if copies is not None:
+            return list(copies.call(method_name, *method_args, **method_kwargs))
         result = getattr(self._owner(method_name), method_name)(*method_args, **method_kwargs)
         if method_name == "render" and result is not None:
             return list(result)
@@ -130,9 +153,29 @@ class SB3VecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: Indices = None
     ) -> list[bool]:
-        """Return whether the wrapper class is applied, once for each environment."""
-        wrapped = any(isinstance(env, wrapper_class) for env in self._layers())
-        return [wrapped for _ in self._get_indices(indices)]
+        """Return whether the wrapper class is applied, once for each environment.
+
+        Those of an `AsyncVectorEnv` are in other processes: there the name of the class is sought.
+        """
+        inner = self.env.unwrapped
+        found = [any(isinstance(env, wrapper_class) for env in self._layers())] * self.num_envs
+        if isinstance(inner, SyncVectorEnv):
+            found = [found[0] or is_wrapped(env, wrapper_class) for env in inner.envs]
+        elif isinstance(inner, AsyncVectorEnv):
+            mark = f"<{wrapper_class.__name__}<"  # as in <Monitor<TimeLimit<...>>>
+            found = [found[0] or mark in text for text in inner.call("__str__")]
+        return [found[lane] for lane in self._get_indices(indices)]
+
+    def _copies(self, name: str, new: bool = False) -> SyncVectorEnv | AsyncVectorEnv | None:
+        """Return gymnasium's vector of separate environments that have an attribute.
+
+        It is None for a vector whose environments share attributes, and for attributes that the
+        environments do not have, unless they may be new.
+        """
+        inner = self.env.unwrapped
+        if not isinstance(inner, SyncVectorEnv | AsyncVectorEnv):
+            return None
+        return inner if new or all(inner.call("has_wrapper_attr", name)) else None
 
     def _layers(self) -> list[Any]:
         layers: list[Any] = [self.env]
@@ -147,10 +190,30 @@ class SB3VecEnv(VecEnv):
                 return layer
         raise AttributeError(f"{self.env} has no attribute {name!r}")
 
+    def _require_reported(self, keys: Sequence[str] | None) -> None:
+        """Raise ValueError for keys that infos do not have, so far as is known before a step."""
+        if isinstance(keys, str):
+            raise ValueError(f"info_keys: found {keys!r}, expected a sequence of keys, [{keys!r}]")
+        *wrappers, inner = self._layers()
+        own = all(isinstance(layer, VectorPhysicsWrapper) for layer in wrappers)
+        if keys is None or not (own and isinstance(inner, TaskVectorEnv)):
+            return
+        added = {key for layer in wrappers for key in layer.term.info_entries(0.0)}
+        read = [key for key in keys if key not in added]
+        inner.checked_info_keys(read)
+        reported = inner.info_keys
+        missing = [key for key in read if reported is not None and key not in reported]
+        if missing:
+            expected = "among them, or no such option of gymnasium.make_vec"
+            raise ValueError(
+                f"info_keys: found {list(reported or ())} of the vector environment, "
+                f"expected {missing} {expected}"
+            )
+
     def _require_all(self, name: str, indices: Indices) -> None:
         lanes = list(self._get_indices(indices))
         if sorted(lanes) != list(range(self.num_envs)):
-            expected = f"all of {self.num_envs} environments: they share one object"
+            expected = f"all of {self.num_envs} environments: they are called together"
             raise ValueError(f"{name}: found indices {lanes}, expected {expected}")
 
 

@@ -8,6 +8,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.envs.options import is_number
+
 # Key of `info` by the name of the quantity in terms.
 QUANTITIES = {
     "mechanical_power": "power_mech",  # sum of |torque x rate|, mean over the step [W]
@@ -23,6 +25,10 @@ ENERGY_KINDS = ("mechanical_power", "torque_squared", "drift")
 
 class Term(Protocol):
     """Addition of a wrapper to a step."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of `info` that it reads."""
 
     def __call__(self, info: Mapping[str, Any]) -> Any:
         """Return the value of a step that led to `info`, over its leading dimensions `...`."""
@@ -52,6 +58,11 @@ class PenaltyTerm:
     def __post_init__(self) -> None:
         require_kind(self.kind, QUANTITIES)
         require_number(f"weight of reward_{self.kind}", self.weight)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Key of the quantity."""
+        return (QUANTITIES[self.kind],)
 
     def __call__(self, info: Mapping[str, Any]) -> Any:
         """Return the term (...,).
@@ -90,6 +101,11 @@ class CostTerm:
         if self.limit is not None:
             require_number("limit", self.limit)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Key of the quantity."""
+        return (QUANTITIES[self.kind],)
+
     def __call__(self, info: Mapping[str, Any]) -> Any:
         """Return the cost (...,).
 
@@ -115,9 +131,11 @@ class Objectives:
     Attributes:
         names: terms of the reward, `reward_<name>` in `info`, or names of `QUANTITIES`, which give
             -|quantity|.
+        keys: keys of `info` that are read.
     """
 
     names: tuple[str, ...]
+    keys: tuple[str, ...]
 
     def __call__(self, info: Mapping[str, Any]) -> NDArray[np.float32]:
         """Return the rewards (..., n_objectives).
@@ -173,7 +191,20 @@ def objectives_of(env: Any, names: Sequence[str] | None) -> Objectives:
     if not objectives or len(set(objectives)) < len(objectives):
         found = list(objectives)
         raise ValueError(f"objectives: found {found}, expected at least one name, each once")
-    return Objectives(objectives)
+    keys = [f"reward_{name}" if name in terms else QUANTITIES[name] for name in objectives]
+    return Objectives(objectives, tuple(keys))
+
+
+def require_reported(env: Any, term: Term) -> None:
+    """Raise ValueError unless a vector reports what a term reads: `info_keys` may leave it out."""
+    reported = getattr(env.unwrapped, "info_keys", None)
+    if reported is None:
+        return
+    added = [f"reward_{name}" for name in added_terms(env)]
+    missing = [key for key in term.keys if key not in (*reported, *added)]
+    if missing:
+        expected = f"{missing} in the option info_keys of gymnasium.make_vec, or no such option"
+        raise ValueError(f"info_keys: found {list(reported)}, expected {expected}")
 
 
 def added_terms(env: Any) -> list[str]:
@@ -212,5 +243,5 @@ def require_kind(kind: str, known: Sequence[str] | Mapping[str, str]) -> None:
 
 def require_number(name: str, value: object) -> None:
     """Raise ValueError unless a value is a finite number >= 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value < np.inf:
+    if isinstance(value, bool) or not is_number(value) or value < 0.0:  # type: ignore[operator]
         raise ValueError(f"{name}: found {value!r}, expected a finite number >= 0")

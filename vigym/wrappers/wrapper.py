@@ -19,6 +19,7 @@ from vigym.wrappers.terms import (
     Term,
     energy_penalty,
     objectives_of,
+    require_reported,
     reward_space,
 )
 
@@ -77,7 +78,12 @@ class VectorPhysicsWrapper(VectorWrapper, RecordConstructorArgs):
     term: Term
 
     def _wrap(self, env: VectorEnv[Any, Any, Any], term: Term, **arguments: Any) -> None:
-        """Wrap `env`; `arguments` of the constructor are recorded."""
+        """Wrap `env`; `arguments` of the constructor are recorded.
+
+        Raises:
+            ValueError: the option `info_keys` of `env` leaves out what the term reads.
+        """
+        require_reported(env, term)
         RecordConstructorArgs.__init__(self, **arguments)
         VectorWrapper.__init__(self, env)
         self.term = term
