@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -152,6 +153,27 @@ print(compiler.process.pid)
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=True)
     assert ends(done.stdout.strip())
+
+
+def start_and_tell(double, pipe):
+    """Start a process that compiles, in a worker that ends at once."""
+    processes._COMMAND = "import time; time.sleep(60)"
+    processes.compile_beside([(double, (1.5,))], double)
+    ((compiler, _),) = processes._running.values()
+    pipe.send(compiler.process.pid)
+
+
+@forks
+def test_a_process_ends_with_the_worker_that_started_it(double):
+    """Workers end without what is registered with atexit."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    worker = context.Process(target=start_and_tell, args=(double, there))
+    worker.start()
+    process = here.recv()
+    worker.join()
+    assert worker.exitcode == 0
+    assert ends(process)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

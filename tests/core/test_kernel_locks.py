@@ -143,6 +143,29 @@ def test_nobody_waits_forever(double, kinds, monkeypatch):
     locks.release_lock(lock)
 
 
+def test_where_nothing_can_be_stored_nobody_waits(double, kinds, monkeypatch):
+    lock = double._cache.reserve(kinds)
+    monkeypatch.setattr(double._cache, "is_writable", lambda: False)
+    assert double(1.5) == 3.0
+    locks.release_lock(lock)
+
+
+def test_who_has_waited_lets_others_compile_at_once(double, kinds, monkeypatch):
+    """The one before has not stored the kernel: perhaps nobody can."""
+    monkeypatch.setattr(cache, "POLL_SECONDS", 0.01)
+    lock = double._cache.reserve(kinds)
+    threading.Timer(0.1, locks.release_lock, [lock]).start()
+    taken = []
+    load = double._cache.contains
+    monkeypatch.setattr(
+        double._cache,
+        "contains",
+        lambda *given: (taken.append(len(locks._taken)), load(*given))[1],
+    )
+    assert double(1.5) == 3.0
+    assert taken[-1] == 1  # that of the table of versions
+
+
 def test_another_version_is_not_waited_for(double, kinds):
     lock = double._cache.reserve(kinds)
     assert double(2) == 4.0
@@ -173,6 +196,7 @@ def test_versions_are_written_one_at_a_time(double, kinds, tmp_path):
     """The table of versions would lose one else, or name the file of another."""
     double.compile((double.typeof_pyval(1),))
     assert len(kept(tmp_path)) == 1
+    processes._reserved.add((double.py_func, kinds))  # it looks at the table only to write
     lock = locks.take_lock(double._cache._index_lock)
     compiling = threading.Thread(target=double.compile, args=(kinds,))
     compiling.start()
@@ -181,6 +205,7 @@ def test_versions_are_written_one_at_a_time(double, kinds, tmp_path):
     assert len(kept(tmp_path)) == 1
     locks.release_lock(lock)
     compiling.join()
+    processes._reserved.clear()
     assert len(kept(tmp_path)) == 2
 
 

@@ -62,6 +62,9 @@ def test_costs_of_transport_are_over_the_random_weight(name):
         weight = env.sim.body_inertias[0].sum() * np.linalg.norm(env.sim.gravity)
         speed = max(abs(info.get("speed", info["x_velocity"])), 0.01)
         assert info["cost_of_transport"] == pytest.approx(info["power"] / (weight * speed))
+    factor = many.unwrapped.sim.weight_factor
+    factor *= 2.0  # a copy
+    assert (many.unwrapped.sim.weight_factor == 0.5 * factor).all()
     other = make(name, randomization={"friction": (0.5, 2.0)})
     other.reset(seed=0)
     assert other.sim.weight_factor == make(name).sim.weight_factor == 1.0

@@ -96,6 +96,15 @@ def test_any_joint_of_a_loop_may_be_given(env_id, joint, count):
         assert (info["joint_positions"][0] != info["joint_positions"][1]).any()
 
 
+def test_given_velocities_of_a_loop_replace_drawn_ones_that_depend_on_them():
+    env = make("vigym/FourBar-v0")
+    k = env.mechanism.velocity_names.index("pivot")
+    options = {"positions": {"drive": 0.3}, "velocities": {"pivot": 1.0}}
+    info = env.reset(seed=0, options=options)[1]
+    assert info["joint_velocities"][k] == pytest.approx(1.0)
+    assert info["velocity_residual_max"] < 1e-9
+
+
 def test_vector_takes_a_value_for_each_or_one_for_all():
     envs = gym.make_vec("vigym/CartPole-v0", 3)
     x, angle = envs.unwrapped.mechanism.position_names

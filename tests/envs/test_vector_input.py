@@ -277,3 +277,12 @@ def test_a_goal_that_is_no_number():
 
     with pytest.raises(ValueError, match="hook goal, height: found 'high', expected a finite num"):
         TaskEnv(Named)
+
+
+@pytest.mark.parametrize("value", [True, np.bool_(True), 1, np.int64(1), np.float32(1.0)])
+def test_goals_of_any_kind_of_number_are_floats(value):
+    class Given(Aiming):
+        def goal(self, rng):
+            return {"height": value}
+
+    assert type(TaskEnv(Given).reset(seed=0)[1]["height"]) is float

@@ -254,6 +254,7 @@ def test_a_model_with_its_normalisation(tmp_path):
         ("vigym/Pendulum-v0", "energy_swing_up,energy=None", {}, "energy: found None, expected a"),
         ("vigym/Pendulum-v0", "energy_swing_up,pump=inf", {}, "pump: found 'inf', expected a fin"),
         ("vigym/Pendulum-v0", "nowhere:push", {}, "No module named 'nowhere'"),
+        ("vigym/Pendulum-v0", "no-where:push", {}, "No module named 'no-where'"),
         ("vigym/Pendulum-v0", "math:sine", {}, "math has no 'sine', did you mean 'sin'?"),
         ("vigym/Pendulum-v0", "math:pi", {}, "found float, expected a callable"),
         (

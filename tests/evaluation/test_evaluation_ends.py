@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import vigym  # noqa: F401  registers the environments
+from vigym.envs.registry import Entry
+from vigym.envs.tasks.pendulum import Pendulum
 from vigym.evaluation.episodes import PLACES
 from vigym.evaluation.evaluate import evaluate
 from vigym.evaluation.tables import table_of
@@ -30,6 +32,44 @@ def test_an_aim_that_ends_an_episode_is_no_failure_and_its_table_tells():
     assert "goal reached" not in {
         line[0] for line in table_of([evaluate("vigym/Pendulum-v0", "zero", 1)])
     }
+
+
+class Short(Pendulum):
+    """A pendulum whose episodes end by themselves, after a tenth of a second."""
+
+    def terminated(self, quantities):
+        return quantities["time"] > 0.1
+
+
+def test_an_id_without_a_limit_whose_episodes_end_is_evaluated():
+    entry = Entry("me/Short-v0", Short)
+    entry.register()
+    lengths = [row.length for row in evaluate(entry.id, "zero", episodes=2).rows]
+    assert lengths == [3, 3]
+    with pytest.raises(ValueError, match="'me/Short-v0': found episodes without a limit, expected"):
+        evaluate(entry.id, "zero", options={"max_episode_steps": -1})
+    endless = Entry("me/Endless-v0", Pendulum)
+    endless.register()
+    with pytest.raises(ValueError, match="'me/Endless-v0': found episodes without a limit"):
+        evaluate(endless.id, "zero")
+
+
+def test_an_id_without_a_vector_of_its_own_is_evaluated():
+    """Gymnasium makes a vector of separate environments then."""
+    gym.register(
+        "me/Single-v0",
+        entry_point="vigym.envs.env:TaskEnv",
+        max_episode_steps=5,
+        kwargs={"task": "vigym.envs.tasks.minitaur:Minitaur"},
+    )
+    alone, batched = (
+        evaluate(name, "zero", episodes=2, options=options).rows
+        for name, options in (
+            ("me/Single-v0", {}),
+            ("vigym/Minitaur-v0", {"max_episode_steps": 5}),
+        )
+    )
+    assert [row.cost_of_transport for row in alone] == [row.cost_of_transport for row in batched]
 
 
 @pytest.mark.parametrize("factors", [{"mass": (2.0, 2.0)}, {"gravity": (0.5, 0.9)}])

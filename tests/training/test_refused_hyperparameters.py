@@ -4,7 +4,10 @@ import pytest
 
 pytest.importorskip("stable_baselines3", reason="needs vigym[train]")
 
+from stable_baselines3 import PPO
+
 from vigym.cli.app import run
+from vigym.training.learners import refusals_named
 from vigym.wrappers.sb3 import SB3VecEnv
 
 PENDULUM = "vigym/Pendulum-v0"
@@ -41,3 +44,20 @@ def test_faults_of_the_package_keep_their_traceback(given, tmp_path, monkeypatch
     monkeypatch.setattr(SB3VecEnv, "_step_info", None)
     with pytest.raises(TypeError, match="'NoneType' object is not callable"):
         run(["train", PENDULUM, "--out", str(tmp_path), "--timesteps", "64", *given])
+
+
+@pytest.mark.parametrize("error", [OSError("No space left"), MemoryError(), ImportError("none")])
+def test_errors_of_the_machine_name_no_hyperparameters(error):
+    def fail():
+        raise error
+
+    foreign = compile("fail()", "elsewhere.py", "exec")
+    with pytest.raises(type(error)), refusals_named(PPO, {"gamma": 0.9}):
+        exec(foreign, {"fail": fail})
+
+
+def test_episodes_that_never_end_are_refused_before_training(tmp_path, capsys):
+    endless = ("-o", "max_episode_steps=-1", "--timesteps", "64", "--out", str(tmp_path / "run"))
+    assert run(["train", PENDULUM, *endless]) == 1
+    assert "'vigym/Pendulum-v0': found episodes without a limit" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "curve.csv").exists()

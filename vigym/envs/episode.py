@@ -111,9 +111,7 @@ class EpisodeRunner:
         self.action_shape = (*self.shape, *self.efforts.shape)
         self._own_shape = (*self.shape, len(own))  # of an observation without sensors
         # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
-        goal = task.goal(np.random.default_rng(0))
-        require_goal(goal, goal)
-        self._goals = {name: np.full(batch or 1, float(value)) for name, value in goal.items()}
+        self._goals = _first_goals(task, batch or 1)
         # time and goals are read for a motion alone
         timed, kind = (Task.motion, Task.motor_targets), type(task)
         self._is_timed = (kind.motion, kind.motor_targets) != timed
@@ -363,6 +361,13 @@ def _within_bounds(values: Array) -> bool:
     for value in values.tolist():
         within = within and -1.0 <= value <= 1.0
     return within
+
+
+def _first_goals(task: Task, count: int) -> Quantities:
+    """Return the goals (count,) that environments have before their first reset, by name."""
+    goal = task.goal(np.random.default_rng(0))
+    require_goal(goal, goal)
+    return {name: np.full(count, float(value)) for name, value in goal.items()}
 
 
 def effort_limits(mechanism: Mechanism) -> Array:

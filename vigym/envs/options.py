@@ -83,7 +83,7 @@ def import_user_module(name: str) -> ModuleType:
     Raises:
         ImportError: no such module, or a text that is no name of one, such as a path.
     """
-    if not all(part.isidentifier() for part in name.split(".")):
+    if not all(name.split(".")) or "/" in name or os.sep in name:
         raise ImportError(f"{name!r} is no name of a module")
     folder = os.getcwd()
     if folder not in sys.path:

@@ -199,14 +199,14 @@ class GivenStart:
         """Return the given positions, and those drawn for joints without that do not follow."""
         if self.positions is None:
             return drawn
-        if isinstance(self.positions, Mapping) and mechanism.closing_joints:
-            drawn = _without_followers(drawn, self.positions, mechanism)
+        drawn = _without_followers(drawn, self.positions, mechanism)
         return _merged(self.positions, drawn, mechanism.position_names)
 
     def merged_velocities(self, drawn: Start, mechanism: Mechanism) -> Start:
-        """Return the given velocities, and those drawn for joints without."""
+        """Return the given velocities, and those drawn for joints without that do not follow."""
         if self.velocities is None:
             return drawn
+        drawn = _without_followers(drawn, self.velocities, mechanism)
         return _merged(self.velocities, drawn, mechanism.velocity_names)
 
     def places_base(self, mechanism: Mechanism) -> bool:
@@ -232,13 +232,13 @@ def _merged(given: Any, drawn: Start, names: list[str]) -> Start:
     return {**drawn, **given}
 
 
-def _without_followers(drawn: Start, given: Collection[str], mechanism: Mechanism) -> Start:
-    """Return drawn positions of loops by name, without joints that follow given ones."""
-    if not isinstance(drawn, Mapping):
+def _without_followers(drawn: Start, given: Any, mechanism: Mechanism) -> Start:
+    """Return what is drawn by name for loops, without joints that follow those given by name."""
+    if not (isinstance(drawn, Mapping) and isinstance(given, Mapping)):
         return drawn
 
     def names(joint: Joint) -> set[str]:
-        return {joint.name, *joint.position_names}
+        return {joint.name, *joint.position_names, *joint.velocity_names}
 
     def joints(named: Collection[str]) -> list[Joint]:
         return [joint for joint in mechanism.tree_joints if not names(joint).isdisjoint(named)]

@@ -124,10 +124,10 @@ class Task(ABC):
         """
 
     def goal(self, rng: np.random.Generator) -> Mapping[str, float]:
-        """Return quantities that are drawn for a new episode and stay, such as commands, by name.
+        """Return numbers that are drawn for a new episode and stay, such as commands, by name.
 
-        By default none. `info` has them, and so have the quantities that other hooks take. They
-        are no part of the simulator's state.
+        They are kept as floats. By default there are none. `info` has them, and so have the
+        quantities that other hooks take. They are no part of the simulator's state.
         """
         return {}
 
@@ -249,7 +249,8 @@ def require_goal(goal: Mapping[str, Any], names: Collection[str]) -> None:
         expected = f"{sorted(names)} as in another episode"
         raise ValueError(f"hook goal: found {sorted(goal)}, expected {expected}")
     for name, value in goal.items():
-        if not is_number(value):
+        found = np.asarray(value)
+        if found.ndim or found.dtype.kind not in "biuf" or not np.isfinite(found):
             raise ValueError(f"hook goal, {name}: found {value!r}, expected a finite number")
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from vigym.envs.task import Task
 from vigym.evaluation.controllers import make_policy
-from vigym.evaluation.environments import make_env, weights_of
+from vigym.evaluation.environments import make_env, task_env, weights_of
 from vigym.evaluation.episodes import Episode, EpisodeStatistics, Policy, Progress
 from vigym.evaluation.policies import Context
 
@@ -76,15 +77,14 @@ class Player:
         schedule: of the evaluation.
 
     Raises:
-        ValueError: an unknown environment, one whose episodes have no limit of steps, or options
-            that do not fit.
+        ValueError: an unknown environment, one whose episodes may never end, or options that do not
+            fit.
     """
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
         self._single = make_env(schedule.env_id, schedule.options)
-        limit = self._single.spec.max_episode_steps if self._single.spec else None
-        check_limit(schedule.env_id, schedule.options.get("max_episode_steps", limit))
+        check_limit(self._single, schedule.options)
         self._envs = gymnasium.make_vec(
             schedule.env_id, num_envs=schedule.lanes, **schedule.options
         )
@@ -126,11 +126,24 @@ class Player:
         return [first + lane for lane in range(self._schedule.lanes)]
 
 
-def check_limit(env_id: str, max_episode_steps: int | None, more: str = "") -> None:
-    """Raise ValueError, with more that is expected, if episodes may never end; -1 is no limit."""
-    if max_episode_steps in (None, -1):
-        found = f"environment {env_id!r}: found episodes without a limit"
-        raise ValueError(f"{found}, expected max_episode_steps above 0{more}")
+def check_limit(
+    env: gymnasium.Env[Any, Any], options: Mapping[str, Any], alternative: str = ""
+) -> None:
+    """Raise ValueError if an option takes the limit of steps away, or no episode would ever end.
+
+    Args:
+        env: environment of a task.
+        options: it was made with.
+        alternative: to a limit, for the message.
+    """
+    registered = env.spec.max_episode_steps if env.spec else None
+    never_ends = getattr(task_env(env).task.terminated, "__func__", None) is Task.terminated
+    if options.get("max_episode_steps", registered) not in (None, -1):
+        return
+    if "max_episode_steps" in options or never_ends:
+        name = env.spec.id if env.spec else str(env)
+        found = f"environment {name!r}: found episodes without a limit"
+        raise ValueError(f"{found}, expected max_episode_steps above 0{alternative}")
 
 
 def play_episode(
@@ -154,7 +167,7 @@ def play_episode(
     """
     observations, infos = envs.reset(seed=seeds)
     traces = tuple(name for name in traces if name in infos)
-    statistics = EpisodeStatistics(infos, traces, envs.task, weights_of(envs))
+    statistics = EpisodeStatistics(infos, traces, envs.get_attr("task")[0], weights_of(envs))
     longest = envs.spec.max_episode_steps if envs.spec else None
     busy, steps = 0.0, 0
     while statistics.playing.any():

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from vigym.envs.env import BaseEnv, TaskEnv
+from vigym.envs.env import TaskEnv
 from vigym.envs.options import import_user_module, suggest
 from vigym.envs.registry import ENVIRONMENTS
 
@@ -76,9 +76,11 @@ def task_env(env: gymnasium.Env[Any, Any]) -> TaskEnv:
     return env.unwrapped
 
 
-def weights_of(envs: BaseEnv) -> NDArray[np.float64]:
-    """Return the weight of all bodies [N] of each environment of a batch (batch,)."""
-    mechanism, sim = envs.mechanism, envs.sim
-    mass = sum(body.mass for body in mechanism.bodies.values())
-    weights: NDArray[np.float64] = np.linalg.norm(mechanism.gravity) * mass * sim.weight_factor
-    return weights
+def weights_of(envs: Any) -> NDArray[np.float64]:
+    """Return the weight of all bodies [N] of each environment of a vector (num_envs,)."""
+    weights = []
+    for sim in dict.fromkeys(envs.get_attr("sim")):  # one for all, or one for each
+        mass = sum(body.mass for body in sim.mechanism.bodies.values())
+        built = np.linalg.norm(sim.mechanism.gravity) * mass
+        weights.append(np.atleast_1d(built * sim.weight_factor))
+    return np.concatenate(weights)

@@ -62,7 +62,7 @@ def record_video(
     env = make_env(env_id, options or {}, render_mode="rgb_array")
     try:
         policy = make_policy(controller, Context(env_id, env.unwrapped, [seed]))
-        longest = _longest(env_id, env, seconds)
+        longest = _longest(env, options or {}, seconds)
         fps = env.metadata["render_fps"]
         every = max(1, round(fps / MAX_RATES[form]))
         start = env.reset(seed=seed)
@@ -81,11 +81,12 @@ def record_video(
     return converged
 
 
-def _longest(env_id: str, env: Any, seconds: float) -> float:
+def _longest(env: Any, options: Mapping[str, Any], seconds: float) -> float:
     """Return the largest number of steps of an episode; raise ValueError if it may never end."""
+    if seconds == inf:  # without a number gymnasium.make takes the limit of the id
+        given = {} if options.get("max_episode_steps") is None else options
+        check_limit(env, given, ", or seconds of the video")
     limit = env.spec.max_episode_steps if env.spec else None
-    if seconds == inf:
-        check_limit(env_id, limit, ", or seconds of the video")
     return limit or inf
 
 

@@ -1,6 +1,7 @@
 """Algorithms by name, of stable-baselines3 or of SBX, its twin on JAX; their hyperparameters."""
 
 import inspect
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -28,7 +29,7 @@ _LINEAR = "lin_"  # before a learning rate that decreases linearly, as in rl_zoo
 _SBX_PPO = {"ortho_init": True}
 # arguments of an algorithm that are no hyperparameters
 _OTHERS = ("self", "policy", "env", "seed", "device", "verbose", "tensorboard_log")
-_PACKAGE = str(Path(__file__).parents[1])
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _WHOLE = ("n_timesteps", "n_envs", "n_steps", "batch_size", "n_epochs", "buffer_size")
 
 
@@ -114,6 +115,8 @@ def refusals_named(
     """
     try:
         yield
+    except (OSError, MemoryError, ImportError):  # of the machine, or of what is installed
+        raise
     except Exception as error:  # what a learner raises may be anything
         # no learner refuses a number of steps
         given = {key: value for key, value in hyperparameters.items() if key != "n_timesteps"}

@@ -17,6 +17,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 import vigym
 from vigym.envs.tasks.urdf import Urdf
+from vigym.evaluation.blocks import check_limit
 from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Progress
 from vigym.evaluation.video import record_video
@@ -127,11 +128,12 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
 
 
 def _require_reward(run: TrainingRun) -> None:
-    """Raise ValueError for a robot without a reward, or options that do not fit."""
+    """Raise ValueError for a robot without a reward, endless episodes, options that do not fit."""
     if not is_own(run.env_id):
         return
     env: Any = make_env(run.env_id, run.options)
     task = env.unwrapped.task
+    check_limit(env, run.options)
     env.close()
     if isinstance(task, Urdf) and not task.has_reward:
         expected = "reward=module:function: there is nothing to learn without one"

@@ -175,9 +175,10 @@ class KernelCache(FunctionCache):
     def _wait_for_others(self, sig, target_context):
         """Wait while another process compiles a version; return whether it is on disk since.
 
-        If not, it is to be compiled here, and other processes wait until it is released.
+        If not, it is to be compiled here. Other processes wait for that, but not once more after
+        one that has not stored it.
         """
-        if is_reserved(self._py_func, sig):
+        if is_reserved(self._py_func, sig) or not self.is_writable():
             return False
         lock = self.reserve(sig)
         if lock is None:
@@ -188,7 +189,9 @@ class KernelCache(FunctionCache):
                     lock = self.reserve(sig)
                     if lock is not None or self.contains(sig, target_context):
                         break
-        self._locks[sig] = NO_LOCK if lock is None else lock
+            release_lock(NO_LOCK if lock is None else lock)
+            lock = NO_LOCK
+        self._locks[sig] = lock
         with held(self._index_lock):  # the table of versions is written before the version itself
             return self.contains(sig, target_context)
 

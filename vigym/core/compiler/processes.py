@@ -20,6 +20,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from functools import partial
+from multiprocessing.util import Finalize
 from typing import Any
 
 from vigym.core.compiler.events import announce_compilation, announce_waiting
@@ -145,16 +146,8 @@ def compile_beside(calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any) -
     """
     if processor_count() == 1 or not sys.executable:
         return
-    missing: list[Key] = []
-    locks: list[int] = []
     with _lock:
-        for dispatcher, arguments in calls:
-            kinds = tuple(map(dispatcher.typeof_pyval, arguments))
-            if (FORKS or dispatcher is longest) and _is_missing(dispatcher, kinds):
-                lock = dispatcher._cache.reserve(kinds)
-                if lock is not None:
-                    missing.append((dispatcher.py_func, kinds))
-                    locks.append(lock)
+        missing, locks = _reserve_missing(calls, longest)
         if not missing:
             return
         try:
@@ -165,6 +158,24 @@ def compile_beside(calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any) -
             for lock in locks:
                 release_lock(lock)
         _running.update({key: (compiler, number) for number, key in enumerate(missing)})
+        if multiprocessing.parent_process() is not None:  # workers leave out what atexit has
+            Finalize(None, stop, exitpriority=0)
+
+
+def _reserve_missing(
+    calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any
+) -> tuple[list[Key], list[int]]:
+    """Take the locks of kernels that no process compiles yet; return these kernels and locks."""
+    missing: list[Key] = []
+    locks: list[int] = []
+    for dispatcher, arguments in calls:
+        kinds = tuple(map(dispatcher.typeof_pyval, arguments))
+        if (FORKS or dispatcher is longest) and _is_missing(dispatcher, kinds):
+            lock = dispatcher._cache.reserve(kinds)
+            if lock is not None:
+                missing.append((dispatcher.py_func, kinds))
+                locks.append(lock)
+    return missing, locks
 
 
 def _is_missing(dispatcher: Any, kinds: tuple[Any, ...]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -167,7 +168,7 @@ class Parameters:
             gravity = self._factors_of("gravity", [WHOLE])[:, 0]
             factors = gravity * weighed.sum(axis=-1) / masses.sum()
             self._weight_factor = self._plant.number(factors)
-        return self._weight_factor
+        return copy(self._weight_factor)
 
     def _factors_of(self, quantity: str, names: list[str]) -> Array:
         """Return the factors (count, n) of named elements; 1 where an element has none."""
