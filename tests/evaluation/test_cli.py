@@ -152,6 +152,26 @@ def test_warmup_says_what_it_did(capsys):
     assert "stored in" in out
 
 
+@pytest.mark.parametrize("batch", [None, 2])
+def test_warmup_calls_every_kernel_of_a_simulator(batch, monkeypatch):
+    called = set()
+    call, derive = LaneGroups.call, LaneGroups.update_derived
+
+    def noted(groups, kernel, *arguments, **options):
+        called.add(kernel.py_func.__name__)
+        return call(groups, kernel, *arguments, **options)
+
+    def noted_derivation(groups):
+        called.add("update_all_derived")
+        derive(groups)
+
+    monkeypatch.setattr(LaneGroups, "call", noted)
+    monkeypatch.setattr(LaneGroups, "update_derived", noted_derivation)
+    warmup._call_kernels(warmup._mechanisms(False)["loops"], batch, "float64")
+    kernels = {"assemble", "reset", "step", "read", "constraint_forces", "update_all_derived"}
+    assert called == kernels
+
+
 def test_warmup_has_the_kernels_of_all_environments():
     """A kernel belongs to a set of features, None being those of trees that touch nothing."""
 
