@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from vigym.cli.evaluate import is_file, option_option, seed_option
+from vigym.cli.evaluate import is_file, named_values, option_option, seed_option
 from vigym.cli.output import (
     PLOTS,
     UNCONVERGED,
@@ -19,7 +19,6 @@ from vigym.cli.output import (
     write_json,
     writes_to_standard,
 )
-from vigym.evaluation.controllers import parse_value
 from vigym.evaluation.environments import check_env_id, make_env, task_env
 
 if TYPE_CHECKING:
@@ -45,15 +44,7 @@ def parse_coordinates(
     Raises:
         BadParameter: a text of another form, or a name that is there twice.
     """
-    coordinates: dict[str, Any] = {}
-    for text in texts:
-        name, _, value = text.rpartition("=")
-        if not name:
-            raise click.BadParameter(f"found {text!r}, expected name=value")
-        if name in coordinates:
-            raise click.BadParameter(f"found {name!r} twice, expected it once")
-        coordinates[name] = parse_value(value)
-    return coordinates
+    return named_values((text.rpartition("=") for text in texts), bool)
 
 
 @click.command()

@@ -1,6 +1,7 @@
 """Command `vigym evaluate`: metrics of controllers over episodes."""
 
 import os
+from collections.abc import Callable, Iterable
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -40,15 +41,29 @@ def parse_options(
     Raises:
         BadParameter: a text of another form, or a name that is there twice.
     """
-    options: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise click.BadParameter(f"found {text!r}, expected name=value")
-        if name in options:
+    return named_values((text.partition("=") for text in texts), str.isidentifier)
+
+
+def named_values(
+    parts: Iterable[tuple[str, str, str]], is_name: Callable[[str], bool]
+) -> dict[str, Any]:
+    """Return values by name.
+
+    Args:
+        parts: name, equals sign and value of each text; without a sign it has another form.
+        is_name: whether a text may be a name.
+
+    Raises:
+        BadParameter: a text of another form, or a name that is there twice.
+    """
+    values: dict[str, Any] = {}
+    for name, equals, value in parts:
+        if not (equals and is_name(name)):
+            raise click.BadParameter(f"found {name + equals + value!r}, expected name=value")
+        if name in values:
             raise click.BadParameter(f"found {name!r} twice, expected it once")
-        options[name] = parse_value(value)
-    return options
+        values[name] = parse_value(value)
+    return values
 
 
 def find_environment(text: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -84,8 +84,8 @@ class Coordinates:
     ) -> tuple[Array, Array]:
         """Check given values and return them as arrays, NaN where nothing is given.
 
-        Of a quaternion all components are given or none: those without a value are as assembled.
-        All are scaled to length one.
+        Where some components of a quaternion are given, the others are as assembled. Quaternions
+        are scaled to length one.
 
         Args:
             count: number of environments.
