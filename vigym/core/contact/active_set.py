@@ -3,7 +3,7 @@
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.kinematics import mark_active_pair_lanes, place_contact
+from vigym.core.contact.kinematics import least_gap, mark_active_pair_lanes, place_contact
 from vigym.core.contact.overlaps import find_deep_lanes, find_released_lanes, is_end
 from vigym.core.contact.plane import lowest_point, plane_gap
 from vigym.core.contact.segment_box import (
@@ -161,7 +161,7 @@ def activate_where_missed(d, contact, knot2, knot3, h, mask):
     below = o
     if any_lane(candidates):
         gap = touching_points(d, contact, knot3, place)[0]
-        least = o
+        least = least_gap(d, contact, o)
         if kind == PAIR_NEAREST_CONTACT:
             least = where(active, deepest_held_gap(d, contact, knot3, place) - OVERLAP, o)
         below = both(candidates, above(least, gap))

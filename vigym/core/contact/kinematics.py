@@ -100,6 +100,62 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
 
 
 @inline
+def least_gap(d, contact, gap):
+    """Return the gap that holds a contact: of the ground that of its body's deepest contact.
+
+    A body that starts below the ground is held as deep as it is, not at each of its points.
+    """
+    if is_pair(contact):
+        return gap
+    depth = d.body(contact.body).depth
+    return where(gap + depth, -depth, gap)
+
+
+@inline
+def add_depth(d, contact):
+    """Take an active contact's depth below the ground as that of its body, if it is the deepest."""
+    if contact.kind < SKATE and not is_pair(contact):
+        body = d.body(contact.body)
+        body.depth = maximum(body.depth, where(contact.active, -contact.gap2, 0.0 * contact.gap2))
+
+
+@inline
+def set_gap_target(d, contact, h):
+    """Set the gap that a contact with the ground is to end with."""
+    if contact.kind < SKATE and not is_pair(contact):
+        contact.gap_target = find_gap_target(d, contact, least_gap(d, contact, contact.gap2), h)
+
+
+@phase(needs="contacts")
+def set_depths(d):
+    """Write how deep the contacts of each body are below the ground."""
+    w = d.wide
+    for block in range(w.block_count):
+        body = w.body(block)
+        body.depth = 0.0
+    for block in range(d.aligned_block_count):
+        add_depth(w, w.aligned_contact(block))
+    for c in range(d.first_unaligned_contact, d.contact_count):
+        contact = d.contact(c)
+        if contact.membership < ALIGNED:
+            add_depth(d, contact)
+
+
+@phase(needs="contacts")
+def set_gap_targets(d, h):
+    """Set the gaps that contacts with the ground are to end with, by the depths of their bodies."""
+    set_depths(d)
+    w = d.wide
+    wide_h = w.full(h)
+    for block in range(d.aligned_block_count):
+        set_gap_target(w, w.aligned_contact(block), wide_h)
+    for c in range(d.first_unaligned_contact, d.contact_count):
+        contact = d.contact(c)
+        if contact.membership < ALIGNED:
+            set_gap_target(d, contact, h)
+
+
+@inline
 def start_contact(d, contact):
     """Make a contact inactive; its first force is that of the last step."""
     o = d.full(0.0)
@@ -158,6 +214,7 @@ def detect_contacts(d, knot2, h, lanes):
                 if is_pair(contact):
                     active = but_not(active, find_released_lanes(d, contact))
                 contact.active = active if contact.kind < SKATE else one
+    set_gap_targets(d, h)
     mark_active_pair_lanes(d)
 
 
@@ -209,7 +266,7 @@ def place_contact(d, contact, knot2, h, place):
     """
     contact.segment_parameter = place
     gap, normal, arm, partner_arm = touching_points_at_knot2(d, contact, knot2, place)
-    contact.gap_target = find_gap_target(d, contact, gap, h)
+    contact.gap_target = find_gap_target(d, contact, least_gap(d, contact, gap), h)
     set_contact_frame(d, contact, knot2, gap, arm, partner_arm, normal)
     return gap, approach_velocity(d, contact, knot2, arm, partner_arm, normal)
 

@@ -18,6 +18,7 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.active_set import OVERLAP, clear_dual, merge_force_into_contact
+from vigym.core.contact.kinematics import least_gap
 from vigym.core.contact.plane import (
     limit_rim_turn,
     lowest_point,
@@ -65,7 +66,7 @@ def find_dip(d, rim, knot2, knot3, mask):
     lowest = lowest_point(rim, pose.rotation, rim.normal2)
     held, limited = limit_rim_turn(d, rim, rotation2, pose.rotation, lowest)
     gap = plane_gap(d, rim, pose, held)
-    least = where(gap, 0.0 * gap, gap) - OVERLAP
+    least = least_gap(d, rim, where(gap, 0.0 * gap, gap)) - OVERLAP
     below = above(least, plane_gap(d, rim, pose, lowest))
     point = mat_t_vec(pose.rotation, lowest)
     arm = rim_point_without_roll(rim, pose.rotation, rotation2, point)
@@ -114,7 +115,8 @@ def hold_rim_at(d, contact, knot2, h, arm, mask):
     pose = d.pose(knot2, contact.body)
     arm = add(mat_vec(pose.rotation, contact.point), arm)
     gap = plane_gap(d, contact, pose, arm)
-    contact.gap_target = where(mask, find_gap_target(d, contact, gap, h), contact.gap_target)
+    target = find_gap_target(d, contact, least_gap(d, contact, gap), h)
+    contact.gap_target = where(mask, target, contact.gap_target)
     if contact.kind > RIM_CONTACT:
         contact.gap2 = where(mask, gap, contact.gap2)
     contact.arm2 = select3(mask, sub(arm, pose.arm), contact.arm2)

@@ -234,12 +234,16 @@ def attempt(d, step, lanes, method, tolerance):
     o = d.full(0.0)
     slack, stalled = start_attempt(d, step, lanes, method, tolerance)
     prox, kappa, tight = initial_parameters(d, step, method)
-    active, stale = lanes, lanes
+    environment = d.environment
+    active = both(lanes, above(environment.iterations_left, o))
+    stale = active
     nonsmooth, short_steps = o, o
     done, iterations = o, o
     previous, scale = d.full(1.0), d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
     for number in range(max_iterations(method)):
+        if not any_lane(active):
+            break
         iteration = Iteration(number, method, prox, kappa, tight, scale, slack, stalled, tolerance)
         found = evaluate_iterate(d, step, active, stale, nonsmooth, iteration)
         contraction, nonsmooth = found.residual / previous, found.nonsmooth
@@ -257,7 +261,9 @@ def attempt(d, step, lanes, method, tolerance):
         refused = find_overdetermined_lanes(d, length, found, iteration)
         short_steps = short_steps + find_stalled_lanes(d, length, refused, found, method)
         hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
-        iterations, active = iterations + active, but_not(active, hopeless)
+        iterations, left = iterations + active, environment.iterations_left - active
+        environment.iterations_left = left
+        active = both(but_not(active, hopeless), above(left, o))
         moving = but_not(active, maximum(reopened, refused))
         missed = take_step(d, step, length, moving, method.interior_point)
         prox, kappa, scale = adapt_parameters(d, prox, length, refused, found, iteration)
