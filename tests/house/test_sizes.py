@@ -47,6 +47,7 @@ MANY_PARAMETERS = {
     "vigym/core/kernels/step.py step": "entry kernel: Python passes flat arrays",
     "vigym/core/kernels/reset.py reset": "entry kernel: Python passes flat arrays",
     "vigym/core/kernels/assemble.py assemble": "entry kernel: Python passes flat arrays",
+    "vigym/core/kernels/start.py start": "entry kernel: Python passes flat arrays",
     "tests/scenes/touching_scenes.py add_five_bar": "a robot's leg: body, hips, knees, rods",
     "vigym/core/compiler/rows.py group_data": "the flat arrays of a lane group and their starts",
 }

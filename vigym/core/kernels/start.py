@@ -143,18 +143,12 @@ def read_lanes(d, mask, first):
 
 
 @entry
-def start(
-    plan, model, state, work, features, batch, mask, timestep, changes, books, model_stride
-):
+def start(plan, model, state, work, features, batch, mask, timestep, changes, books, model_stride):
     """Start the environments whose mask (environments, 1) is 1.
 
-    Args:
-        plan, model, state, work, features, batch, model_stride: as of every kernel.
-        mask: (environments, 1).
-        timestep: size of the steps that follow [s].
-        changes: (environments, 3 bodies) of velocities by a push, in the order of rows [m/s].
-        books: (environments, 2) energy dissipated so far and work before a push [J];
-            (environments, 0) after a reset.
+    ``timestep`` is the size of the steps that follow [s], ``changes`` (environments, 3 bodies) those
+    of velocities by a push [m/s], in the order of rows. Before a push ``books`` (environments, 2)
+    hold the energy dissipated so far and work [J]; after a reset they have no columns.
     """
     for g in range(group_count(batch, mask.shape[0])):
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)

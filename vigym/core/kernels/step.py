@@ -102,9 +102,7 @@ def step_group(d, call, first, lanes):
             break
         dt = stage_fraction(call.order, stage % stages) * call.dt
         read_motions(d, call.targets, first, stage)
-        alive, count, largest, halved, full = advance(
-            d, dt, alive, call.tolerance, call.budget
-        )
+        alive, count, largest, halved, full = advance(d, dt, alive, call.tolerance, call.budget)
         iterations = iterations + count
         residual = maximum(residual, largest)
         halvings = halvings + halved

@@ -28,7 +28,7 @@ from vigym.core.model.layout import (
     model_table,
 )
 from vigym.core.model.tables.plan import HEADER
-from vigym.core.model.tables.state import ENVIRONMENT_STATE, POSE_STATE
+from vigym.core.model.tables.state import ENVIRONMENT_STATE
 from vigym.simulation.state.threads import run_interruptible, run_parallel, split_groups
 
 Array = NDArray[np.float64]
