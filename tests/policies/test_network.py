@@ -115,10 +115,10 @@ def test_files_that_are_missing_or_damaged_are_refused(tmp_path):
     with pytest.raises(ValueError, match="expected safetensors"):
         read_network(file)
     (tmp_path / "mine.json").write_text("[1]")
-    with pytest.raises(ValueError, match="found list, expected an object"):
+    with pytest.raises(ValueError, match="found a list, expected a JSON object"):
         read_network(file)
     (tmp_path / "mine.json").write_text("import os")
-    with pytest.raises(ValueError, match="expected JSON"):
+    with pytest.raises(ValueError, match="found no JSON .*, expected a JSON object"):
         read_network(file)
 
 
