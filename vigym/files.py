@@ -201,7 +201,7 @@ def check_xml(data: bytes, place: str, error: type[Exception]) -> None:
 
 
 @contextlib.contextmanager
-def whole_file(path: FileName, mode: int = 0o666) -> Iterator[Path]:
+def whole_file(path: FileName, mode: int | None = None) -> Iterator[Path]:
     """Yield the path of an empty file to write; after the block it takes the place of another.
 
     Until then, and after an error, the other is as it was. A link stays: the file that it names is
@@ -210,7 +210,7 @@ def whole_file(path: FileName, mode: int = 0o666) -> Iterator[Path]:
 
     Args:
         path: of the file to replace, which need not be there.
-        mode: of a new file, less the bits of the umask.
+        mode: of the file; None: that of the file that is replaced, else as the umask has it.
 
     Raises:
         OSError: a folder, a device, a pipe that nobody reads, or a disk that is full.
@@ -224,10 +224,12 @@ def whole_file(path: FileName, mode: int = 0o666) -> Iterator[Path]:
                 shutil.copyfileobj(written, stream)
         return
     target = Path(os.path.realpath(path))
-    new = _new_file(target, mode)
+    new = _new_file(target, mode or 0o666)
     try:
         yield new
-        _finish(new, target)
+        _flush(new)
+        if mode is None:
+            _copy_owner(target, new)
         os.replace(new, target)
     except BaseException as error:
         new.unlink(missing_ok=True)
@@ -279,7 +281,7 @@ def restore_folder(folder: Path) -> None:
 def check_output(path: FileName) -> None:
     """Raise OSError for a file that cannot be written; leave it as it is."""
     if not is_stream(path):
-        _new_file(Path(os.path.realpath(path)), 0o666).unlink()
+        _new_file(Path(os.path.realpath(path))).unlink()
 
 
 def is_stream(path: FileName) -> bool:
@@ -331,7 +333,7 @@ def _open_stream(path: FileName) -> IO[bytes]:
     return os.fdopen(descriptor, "wb")
 
 
-def _new_file(target: Path, mode: int) -> Path:
+def _new_file(target: Path, mode: int = 0o666) -> Path:
     """Create an empty file beside another, with its ending, to replace it.
 
     Raises:
@@ -348,9 +350,8 @@ def _new_file(target: Path, mode: int) -> Path:
     return new
 
 
-def _finish(new: Path, target: Path) -> None:
-    """Write a file to the disk, which may have no space; give it owner and mode of another."""
-    _flush(new)
+def _copy_owner(target: Path, new: Path) -> None:
+    """Give a file owner and mode of another, if that is there."""
     with contextlib.suppress(FileNotFoundError):
         found = os.stat(target)
         if hasattr(os, "chown"):
@@ -360,5 +361,6 @@ def _finish(new: Path, target: Path) -> None:
 
 
 def _flush(file: Path) -> None:
+    """Write a file to the disk, which may tell only now that it has no space."""
     with file.open("rb+") as stream:
         os.fsync(stream.fileno())

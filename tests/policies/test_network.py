@@ -91,6 +91,11 @@ def test_observations_of_another_size_are_refused():
         ({"sizes": [5, "7", 2]}, "sizes: found"),
         ({"sha256": 64 * "0"}, "found SHA-256 .*, expected 000"),
         ({"squashed": 1}, "squashed: found 1, expected true or false"),
+        ({"clip": float("nan")}, "clip: found nan, expected a finite number > 0, or null"),
+        ({"clip": 10**400}, "clip: found 10"),
+        ({"clip": "1"}, "clip: found '1'"),
+        ({"clip": 0}, "clip: found 0, expected"),
+        ({"clip": True}, "clip: found True, expected"),
     ],
 )
 def test_a_card_that_does_not_fit_is_refused(tmp_path, entries, message):
@@ -119,6 +124,20 @@ def test_files_that_are_missing_or_damaged_are_refused(tmp_path):
         read_network(file)
     (tmp_path / "mine.json").write_text("import os")
     with pytest.raises(ValueError, match="found no JSON .*, expected a JSON object"):
+        read_network(file)
+
+
+@pytest.mark.parametrize("name", ["scale", "low", "weights"])
+def test_numbers_that_make_actions_of_nothing_are_refused(tmp_path, name):
+    """Zero over zero, empty ranges, overflow."""
+    policy, file = network("relu", clip=np.inf), tmp_path / "mine.safetensors"
+    if name == "weights":
+        policy.weights[0][:] = 1e38
+        policy.weights[1][:] = -1e38
+    else:
+        getattr(policy, name)[0] = 0.0 if name == "scale" else policy.high[0] + 1.0
+    write_network(policy, file)
+    with pytest.raises(ValueError, match=f"mine.safetensors {name}.*: found .*, expected"):
         read_network(file)
 
 

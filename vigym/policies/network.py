@@ -170,7 +170,7 @@ def _check_range(network: Network, file: Path) -> None:
     for layer, (weights, bias) in enumerate(zip(network.weights, network.biases, strict=True)):
         rows = np.abs(weights).sum(axis=1, dtype=np.float64) * largest + np.abs(bias)
         largest = float(rows.max())
-        if largest > np.finfo(np.float32).max:
+        if largest > float(np.finfo(np.float32).max):
             found = (
                 f"numbers up to {np.abs(weights).max():g}, of which values up to {largest:g} come"
             )
