@@ -231,13 +231,11 @@ def whole_file(path: FileName, mode: int | None = None) -> Iterator[Path]:
         if mode is None:
             _copy_owner(target, new)
         os.replace(new, target)
-    except BaseException as error:
-        new.unlink(missing_ok=True)
-        if isinstance(error, OSError) and (
-            error.filename == str(new) or error.filename is None and error.errno in _OF_DISK
-        ):
-            raise OSError(error.errno, error.strerror, str(path)) from error
+    except OSError as error:
+        _raise_named(error, new, path)
         raise
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def write_file(path: FileName, content: str | bytes) -> None:
@@ -261,13 +259,22 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         yield new
         for file in new.iterdir():
             _flush(file)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    except OSError as error:
+        _raise_named(error, new, folder)
         raise
-    if folder.exists():
-        folder.rename(old)
-    new.rename(folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _raise_named(error: OSError, new: Path, path: FileName) -> None:
+    """Raise an error of what was written for a file once more, with the name of the file."""
+    is_new = error.filename is not None and str(error.filename).startswith(str(new))
+    if is_new or error.filename is None and error.errno in _OF_DISK:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def restore_folder(folder: Path) -> None:

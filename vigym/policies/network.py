@@ -208,8 +208,8 @@ def _arrays(file: Path, data: bytes, sizes: list[int]) -> dict[str, Array]:
 
     try:
         arrays: dict[str, Array] = load(data)
-    except SafetensorError as error:
-        raise ValueError(f"policy {file}: {error}; expected safetensors") from error
+    except (SafetensorError, KeyError) as error:  # the second for types that numpy has not
+        raise ValueError(f"policy {file}: found {error}, expected safetensors") from error
     shapes: dict[str, tuple[int, ...]] = {"mean": (sizes[0],), "scale": (sizes[0],)}
     shapes |= {"low": (sizes[-1],), "high": (sizes[-1],)}
     for layer, (inside, outside) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
