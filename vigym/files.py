@@ -358,7 +358,7 @@ def _new_file(target: Path, mode: int = 0o666) -> Path:
 
 
 def _copy_owner(target: Path, new: Path) -> None:
-    """Give a file owner and mode of another, if that is there."""
+    """Copy owner and mode of a file, if it is there, to a new one."""
     with contextlib.suppress(FileNotFoundError):
         found = os.stat(target)
         if hasattr(os, "chown"):
