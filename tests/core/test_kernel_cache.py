@@ -3,10 +3,12 @@
 import errno
 import importlib.util
 import os
+import pickle
 import resource
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 from vigym.core.compiler import cache
@@ -98,6 +100,70 @@ def test_one_damaged_file_leaves_the_others(start, tmp_path):
     files(tmp_path, "*.nbc")[0].write_bytes(b"")
     assert start()[1] == 1
     assert start() == ("", 0)
+
+
+class Planted:
+    """Program in a pickle, as another user could write it."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self):
+        return Path.touch, (self.mark,)
+
+
+def plant(path: Path, mark: Path) -> None:
+    """Write a program in place of a kernel's file."""
+    version = pickle.dumps(numba.__version__) if path.suffix == ".nbi" else b""
+    path.write_bytes(version + pickle.dumps(Planted(mark)))
+
+
+@pytest.mark.parametrize("pattern", ["*.nbi", "*.nbc"])
+def test_programs_that_others_may_have_planted_are_not_run(start, tmp_path, pattern):
+    start()
+    mark = tmp_path / "run"
+    for path in files(tmp_path, pattern):
+        plant(path, mark)
+        path.chmod(0o666)
+    said, compiled = start()
+    assert "mode -rw-rw-rw-, expected a file that only this user may write" in said
+    assert compiled == 2
+    assert not mark.exists()
+    assert start() == ("", 0)
+    plant(files(tmp_path, pattern)[0], mark)  # of the user, who may run what he likes
+    start()
+    assert mark.exists()
+
+
+def test_open_folders_are_closed_and_kernels_private(start, tmp_path):
+    """Whatever the umask was, and is."""
+    before = os.umask(0)
+    try:
+        start()
+    finally:
+        os.umask(before)
+    kept = [path for path in tmp_path.rglob("*") if path.suffix in ("", ".nbi", ".nbc")]
+    assert {path.stat().st_mode & 0o077 for path in kept} == {0}
+    for path in kept:
+        path.chmod(0o777 if path.is_dir() else 0o600)
+    assert start() == ("", 0)
+    assert {path.stat().st_mode & 0o077 for path in kept} == {0}
+
+
+def test_a_folder_that_another_user_could_replace_keeps_no_kernels(start, tmp_path, monkeypatch):
+    place, home = tmp_path / "place", tmp_path / "home"
+    place.mkdir()
+    place.chmod(0o777)
+    monkeypatch.setenv("VIGYM_CACHE_DIR", str(place))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    said, compiled = start()
+    assert said == (
+        f"vigym keeps no kernels in {place}/vigym: {place}: found mode 0777, expected a folder "
+        "that only this user and root may write\n"
+    )
+    assert compiled == 2
+    assert files(home, "*.nbc")
+    assert not list(place.rglob("*.nbc"))
 
 
 def test_a_disk_that_is_full_while_kernels_are_written(start, tmp_path):

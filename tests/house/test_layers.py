@@ -8,19 +8,21 @@ from sources import PACKAGE, ROOT, SCRIPTS, SOURCES, Source, imported
 
 # layer: the layers of the package it may import, beside itself
 ARROWS = {
+    "ownership": set(),
+    "files": {"ownership"},
     "announce": {"core"},
     "captured_output": set(),
     "assets": set(),
     "spatial": set(),
-    "core": set(),
+    "core": {"files", "ownership"},
     "metrics": {"core"},
-    "mechanism": {"spatial"},
+    "mechanism": {"files", "spatial"},
     "simulation": {"announce", "core", "mechanism", "metrics", "spatial"},
     "baselines": {"core", "mechanism", "simulation", "spatial"},
-    "urdf": {"captured_output", "mechanism", "spatial"},
+    "urdf": {"captured_output", "files", "mechanism", "spatial"},
     "render": {"captured_output", "core", "mechanism", "simulation", "spatial"},
     "control": {"mechanism", "simulation"},
-    "policies": set(),
+    "policies": {"files"},
     "envs": {
         "assets",
         "control",
@@ -32,14 +34,15 @@ ARROWS = {
         "urdf",
     },
     "wrappers": {"envs", "metrics"},
-    "evaluation": {"assets", "control", "core", "envs", "policies"},
-    "training": {"envs", "evaluation", "policies", "wrappers"},
+    "evaluation": {"assets", "control", "core", "envs", "files", "policies"},
+    "training": {"envs", "evaluation", "files", "policies", "wrappers"},
     "cli": {
         "assets",
         "baselines",
         "core",
         "envs",
         "evaluation",
+        "files",
         "mechanism",
         "policies",
         "render",
@@ -65,6 +68,8 @@ ARROWS = {
 LATE = {"vigym/mechanism/mechanism.py": {"urdf"}}  # `to_urdf`
 # layer: the libraries it may import, beside Python's own
 LIBRARIES = {
+    "ownership": set(),
+    "files": set(),
     "announce": {"tqdm"},
     "captured_output": set(),
     "assets": set(),

@@ -91,6 +91,11 @@ def test_observations_of_another_size_are_refused():
         ({"sizes": [5, "7", 2]}, "sizes: found"),
         ({"sha256": 64 * "0"}, "found SHA-256 .*, expected 000"),
         ({"squashed": 1}, "squashed: found 1, expected true or false"),
+        ({"clip": float("nan")}, "clip: found nan, expected a finite number > 0, or null"),
+        ({"clip": 10**400}, "clip: found 10"),
+        ({"clip": "1"}, "clip: found '1'"),
+        ({"clip": 0}, "clip: found 0, expected"),
+        ({"clip": True}, "clip: found True, expected"),
     ],
 )
 def test_a_card_that_does_not_fit_is_refused(tmp_path, entries, message):
@@ -108,17 +113,33 @@ def test_files_that_are_missing_or_damaged_are_refused(tmp_path):
         read_network(file)
     write_network(network(), file)
     card = json.loads((tmp_path / "mine.json").read_text())
-    broken = file.read_bytes()[:-3]
-    file.write_bytes(broken)
-    card["sha256"] = hashlib.sha256(broken).hexdigest()
-    (tmp_path / "mine.json").write_text(json.dumps(card))
-    with pytest.raises(ValueError, match="expected safetensors"):
-        read_network(file)
+    whole = file.read_bytes()
+    head = b'{"a": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}'  # numpy has no BF16
+    for broken in (whole[:-3], len(head).to_bytes(8, "little") + head + b"12"):
+        file.write_bytes(broken)
+        card["sha256"] = hashlib.sha256(broken).hexdigest()
+        (tmp_path / "mine.json").write_text(json.dumps(card))
+        with pytest.raises(ValueError, match="expected safetensors"):
+            read_network(file)
     (tmp_path / "mine.json").write_text("[1]")
-    with pytest.raises(ValueError, match="found list, expected an object"):
+    with pytest.raises(ValueError, match="found a list, expected a JSON object"):
         read_network(file)
     (tmp_path / "mine.json").write_text("import os")
-    with pytest.raises(ValueError, match="expected JSON"):
+    with pytest.raises(ValueError, match="found no JSON .*, expected a JSON object"):
+        read_network(file)
+
+
+@pytest.mark.parametrize("name", ["scale", "low", "weights"])
+def test_numbers_that_make_actions_of_nothing_are_refused(tmp_path, name):
+    """Zero over zero, empty ranges, overflow."""
+    policy, file = network("relu", clip=np.inf), tmp_path / "mine.safetensors"
+    if name == "weights":
+        policy.weights[0][:] = 1e38
+        policy.weights[1][:] = -1e38
+    else:
+        getattr(policy, name)[0] = 0.0 if name == "scale" else policy.high[0] + 1.0
+    write_network(policy, file)
+    with pytest.raises(ValueError, match=f"mine.safetensors {name}.*: found .*, expected"):
         read_network(file)
 
 

@@ -11,8 +11,9 @@ from stable_baselines3.common import base_class
 from stable_baselines3.common.callbacks import BaseCallback
 
 from vigym.cli.app import run
+from vigym.files import write_file
 from vigym.training import checkpoints
-from vigym.training.checkpoints import read_configuration, read_curve, write_whole
+from vigym.training.checkpoints import read_configuration, read_curve
 
 PENDULUM = "vigym/Pendulum-v0"
 CURVE = "steps,return\n2048,-3.5\n4096,-2.25\n"
@@ -75,12 +76,15 @@ def test_damaged_files_of_a_run_are_named_before_it_goes_on(tmp_path, begin, res
         assert said.startswith(f"vigym: {replay}: found a damaged file ({error}")
         assert said.endswith(expected)
     replay.unlink()
-    assert resume() == f"vigym: {replay}: found no file, {expected}"
+    assert (
+        resume()
+        == f"vigym: {replay}: found no readable file (No such file or directory), {expected}"
+    )
     replay.write_bytes(data)
     text = configuration.read_text()
     configuration.write_text(text[:20])
     said = resume()
-    assert said.startswith(f"vigym: {configuration}: found a damaged file (Unterminated string")
+    assert said.startswith(f"vigym: {configuration}: found no JSON (Unterminated string")
     assert said.endswith("), expected a JSON object, as vigym train writes it")
     configuration.write_text(text)
     assert train(tmp_path, "--timesteps", "1152", "--resume") == 0
@@ -101,7 +105,7 @@ def test_a_run_that_ends_within_a_checkpoint_can_be_resumed(tmp_path, begin, res
         assert begin() == 130
     assert "found no checkpoint; train without --resume" in resume(2)
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoints, "write_whole", end)  # no configuration either
+        patch.setattr(checkpoints, "write_file", end)  # no configuration either
         assert begin() == 130
     with monkeypatch.context() as patch:
         patch.setattr(checkpoints.CheckpointCallback, "best_so_far", end)  # after the checkpoint
@@ -145,9 +149,9 @@ def test_other_damage_of_a_curve_is_an_error(tmp_path, text, found):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("", ": found a damaged file (Expecting value"),
-        ("{", ": found a damaged file (Expecting property name"),
-        ("[1]", ": found the list [1], expected a JSON object"),
+        ("", ": found no JSON (Expecting value"),
+        ("{", ": found no JSON (Expecting property name"),
+        ("[1]", ": found a list, expected a JSON object"),
         ('{"seed": "1"}', ", 'seed': found '1', expected a whole number"),
         ('{"options": null}', ", 'options': found None, expected a dictionary"),
         ('{"algo": 3}', ", 'algo': found 3, expected a name"),
@@ -162,7 +166,7 @@ def test_a_damaged_configuration_is_named(tmp_path, text, found):
 
 def test_text_is_written_whole_or_not_at_all(tmp_path):
     file = tmp_path / "config.json"
-    write_whole(file, json.dumps({"seed": 1}))
+    write_file(file, json.dumps({"seed": 1}))
     with pytest.raises(UnicodeEncodeError):
-        write_whole(file, "{" * 100_000 + "\ud800")  # the last letter cannot be written
+        write_file(file, "{" * 100_000 + "\ud800")  # the last letter cannot be written
     assert read_configuration(tmp_path) == {"seed": 1}

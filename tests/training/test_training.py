@@ -22,7 +22,8 @@ from scenes.command_line import said
 from vigym import assets
 from vigym.cli.app import run
 from vigym.envs.registry import ENVIRONMENTS
-from vigym.training.checkpoints import newest_checkpoint, restore, save
+from vigym.files import restore_folder
+from vigym.training.checkpoints import newest_checkpoint, save
 from vigym.training.recipes import DEFAULTS, RECIPES, Success, recipe_of
 from vigym.training.results import evaluate
 
@@ -198,7 +199,7 @@ def test_model_and_normalisation_are_replaced_together(tmp_path):
         save(Saved("third", breaks=True), best)
     assert content(best) == ("second", "second")
     best.rename(tmp_path / "best.old")  # the process ended between two renames
-    restore(best)
+    restore_folder(best)
     assert content(best) == ("second", "second")
     save(Saved("fourth"), best)
     assert content(best) == ("fourth", "fourth")

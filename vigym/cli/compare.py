@@ -20,6 +20,7 @@ from vigym.cli.output import (
     writes_to_standard,
 )
 from vigym.evaluation.environments import check_env_id, make_env, task_env
+from vigym.files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -151,7 +152,7 @@ def _mechanism(
     if is_file(text):
         from vigym.urdf.convert.load import load_urdf
 
-        if not os.path.isfile(text):
+        if not os.path.exists(text):
             raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF file")
         if options:
             raise click.UsageError("-o: found options of an environment beside a URDF file")
@@ -213,7 +214,8 @@ def _plot(runs: "list[Run]", title: str, file: str) -> None:
     energies.set(title="largest energy error so far", xlabel="time [s]", ylabel="J")
     gaps.set(title="largest joint gap", xlabel="time [s]", ylabel="m, rad")
     figure.legend(*energies.get_legend_handles_labels(), loc="outside right upper")
-    figure.savefig(file, dpi=110)
+    with whole_file(file) as new:
+        figure.savefig(new, dpi=110)
 
 
 def _plot_errors(ax: "Axes", curves: "list[tuple[int, Run, NDArray[np.float64]]]") -> None:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from vigym.files import whole_file
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
@@ -42,7 +43,8 @@ def draw(mech: Mechanism, path: str | Path) -> None:
     left.imshow(_picture(mech))
     left.axis("off")
     _draw_graph(right, mech, layout)
-    figure.savefig(path, dpi=DPI)
+    with whole_file(path) as new:
+        figure.savefig(new, dpi=DPI)
 
 
 def _picture(mech: Mechanism) -> NDArray[np.uint8]:

@@ -76,7 +76,7 @@ def find_environment(text: str, options: dict[str, Any]) -> tuple[str, dict[str,
     if not is_file(text):
         check_env_id(text)
         return text, options
-    if not os.path.isfile(text):
+    if not os.path.exists(text):
         raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF file")
     if "urdf" in options:
         expected = f"none beside the file {shortened(text)!r}"

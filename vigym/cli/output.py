@@ -1,11 +1,12 @@
 """Output of commands: tables that fit the terminal, progress bars, JSON and CSV files."""
 
 import csv
+import io
 import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
+from vigym.files import check_output, write_file
 
 Report = Callable[[float], None]  # called with the finished part, in [0, 1]
 UNLIMITED = 10_000  # columns of output that is no terminal
@@ -123,21 +126,26 @@ def write_json(file: str | None, content: Any) -> None:
     """Write JSON to a file or standard output; None: nowhere."""
     if file is None:
         return
-    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
-    if file == STANDARD:
-        sys.stdout.write(text)
-    else:
-        Path(file).write_text(text)
+    _write(file, json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
 def write_csv(file: str | None, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows with equal keys to a file or standard output; None: nowhere."""
     if file is None:
         return
-    with nullcontext(sys.stdout) if file == STANDARD else open(file, "w", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    _write(file, text.getvalue())
+
+
+def _write(file: str, text: str) -> None:
+    """Write a text to a file or standard output."""
+    if file == STANDARD:
+        sys.stdout.write(text)
+    else:
+        write_file(file, text)
 
 
 def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> None:
@@ -158,14 +166,14 @@ def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> 
     try:
         os.stat(file)
     except FileNotFoundError:
-        return _try_to_write(file, option)
+        return _check_writable(file, option)
     except OSError as error:
         found = f"{shortened(file)!r} ({error.strerror})"
         raise click.UsageError(f"{option}: found {found}, expected the name of a file") from error
     context = click.get_current_context(silent=True)
     if os.path.isfile(file) and not (context is not None and context.meta.get(OVERWRITE)):
         raise click.UsageError(f"{option}: {file!r} exists: give another name, or --overwrite")
-    _try_to_write(file, option)
+    _check_writable(file, option)
 
 
 def _check_other_options(file: str, option: str) -> None:
@@ -192,18 +200,12 @@ def check_folder(folder: Path, option: str) -> None:
             raise click.UsageError(f"{option}: found {found}, {expected}") from error
 
 
-def _try_to_write(file: str, option: str) -> None:
+def _check_writable(file: str, option: str) -> None:
     """Raise UsageError for a file that cannot be written; leave it as it is."""
-    new = not os.path.exists(file)
-    if not (new or os.path.isfile(file) or os.path.isdir(file)):  # a pipe or a device
-        return
     try:
-        with open(file, "ab"):
-            pass
-        if new:
-            os.remove(file)
+        check_output(file)
     except OSError as error:
-        found = f"{shortened(file)!r} cannot be written ({error.strerror})"
+        found = f"{shortened(file)!r} cannot be written ({error.strerror or error})"
         raise click.UsageError(f"{option}: {found}") from error
 
 

@@ -126,7 +126,7 @@ def _load(base: str, env: gymnasium.Env[Any, Any]) -> Controller:
     if base.endswith(".zip"):
         return load_model(Path(base), env)
     best = Path(base) / BEST_MODEL
-    return load_model(best, env) if best.is_file() else load_checkpoint(Path(base), env)
+    return load_model(best, env, base) if best.exists() else load_checkpoint(Path(base), env)
 
 
 def _builtin(name: str, env_id: str) -> BuiltinController:

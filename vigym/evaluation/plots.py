@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from vigym.evaluation.episodes import Episode
 from vigym.evaluation.evaluate import Evaluation
+from vigym.files import whole_file
 
 POSITION = ("x_position", "y_position")
 TRACES = (
@@ -68,7 +69,8 @@ def draw(evaluations: list[Evaluation], path: str | Path) -> None:
         for ax, number in zip(row.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
             name = _shortened(names[number], LETTERS // len(shown) - 20)
             _plot_energy(ax, evaluations[number], name)
-    figure.savefig(path, dpi=100)
+    with whole_file(path) as new:
+        figure.savefig(new, dpi=100)
 
 
 def _names(evaluations: list[Evaluation]) -> list[str]:

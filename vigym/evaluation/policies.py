@@ -5,13 +5,11 @@ read the signature of a callable.
 """
 
 import inspect
-import json
 import os
-import pickle
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import gymnasium
 import numpy as np
 
 from vigym.evaluation.episodes import Array, Flags
+from vigym.files import FileName, open_archive, open_file, parse_object, read_member, read_pickle
 from vigym.policies.network import Network
 from vigym.policies.shipped import load_policy
 
@@ -173,32 +172,38 @@ class Model:
 
 def check_file(path: str | Path) -> None:
     """Raise ValueError unless there is a file of a model."""
-    if not os.path.isfile(path):  # a name that is too long, too, is that of no file
-        raise ValueError(f"controller {str(path)!r}: found no such file, expected a saved model")
+    open_file(path, "a saved model", "controller").close()
 
 
-def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
+def load_model(path: Path, env: gymnasium.Env[Any, Any], named: FileName | None = None) -> Model:
     """Return the policy of a model.zip, with `vecnormalize.pkl` beside it if there is one.
 
     Models of SBX are loaded with it. Both files are pickles, programs in other words: load only
     files that you trust.
 
+    Args:
+        path: of the model.
+        env: that it is to control.
+        named: what the user named to load it, such as the folder of a run; None: its path. Files
+            that belong neither to the user, nor to root, nor to the owner of this are refused.
+
     Raises:
         ValueError: no such file, no model, or one of other observations or actions than `env`.
         ImportError: stable-baselines3 or SBX is not installed.
     """
-    check_file(path)
-    library, algorithm = _library_and_algorithm(path)
+    owner = path if named is None else named
+    library, algorithm = _library_and_algorithm(path, owner)
     try:
         module = import_module(library)
     except ImportError as error:
         hint = f"pip install torch {PACKAGES[library]}"
         raise ImportError(f"{path}: a model needs {PACKAGES[library]}: {hint}") from error
-    model = getattr(module, algorithm).load(path, device="cpu")
+    with _open_model(path, owner) as stream:
+        model = getattr(module, algorithm).load(stream, device="cpu")
     shapes = model.observation_space.shape, model.action_space.shape
     _check_shapes(f"model {path}", shapes, env)
     beside = normalisation_file(path.parent)
-    return Model(model, None if beside is None else pickle.loads(beside.read_bytes()))
+    return Model(model, None if beside is None else read_pickle(beside, owner))
 
 
 def load_trained(policy: str, env: gymnasium.Env[Any, Any]) -> Network:
@@ -226,18 +231,25 @@ def _check_shapes(
 def normalisation_file(folder: Path) -> Path | None:
     """Return the file with the normalisation of the model in a folder; None without."""
     files = [folder / name for name in NORMALISATIONS]
-    return next((file for file in files if os.path.isfile(file)), None)
+    return next((file for file in files if os.path.lexists(file)), None)
 
 
-def _library_and_algorithm(path: Path) -> tuple[str, str]:
+def _open_model(path: Path, owner: FileName) -> BufferedReader:
+    return open_file(path, "a saved model", "controller", owner=owner)
+
+
+def _library_and_algorithm(path: Path, owner: FileName) -> tuple[str, str]:
     """Return the names of the module and of the algorithm that saved a model."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            data = json.loads(archive.read("data"))
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        expected = "expected a file saved by stable-baselines3"
-        raise ValueError(f"model {path}: {error}; {expected}") from error
-    module = str(data.get("policy_class", {}).get("__module__", ""))
+    place, expected = f"model {path}", "a file saved by stable-baselines3"
+    with _open_model(path, owner) as stream:
+        try:
+            with open_archive(stream, place) as archive:
+                packed = read_member(archive, "data")
+        except Exception as error:  # each way to pack has errors of its own
+            raise ValueError(f"{place}: {error}; expected {expected}") from error
+    data = parse_object(packed, place, expected)
+    saved = data.get("policy_class")
+    module = str(saved.get("__module__", "")) if isinstance(saved, dict) else ""
     library = "sbx" if module.startswith("sbx.") else "stable_baselines3"
     for key, name in _ALGORITHMS:
         if key in data:

@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 
 from vigym.evaluation.episodes import Array
+from vigym.files import open_file
 
 CHECKPOINTS = "checkpoints"  # folder of a run: that has one folder for each, named by its steps
 _MODULE = "learner_group/learner/rl_module/default_policy"
@@ -65,6 +66,9 @@ def load_checkpoint(folder: Path, env: gymnasium.Env[Any, Any]) -> RllibPolicy:
     except ImportError as error:
         hint = 'pip install torch "ray[rllib]"'
         raise ImportError(f"{folder}: a checkpoint needs RLlib: {hint}") from error
+    for file in (checkpoint / _MODULE).rglob("*"):
+        if not file.is_dir():
+            open_file(file, "a part of the checkpoint", most=None, owner=folder).close()
     module = RLModule.from_checkpoint((checkpoint / _MODULE).absolute())
     for name in ("observation_space", "action_space"):
         found, expected = getattr(module, name).shape, getattr(env, name).shape

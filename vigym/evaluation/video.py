@@ -1,6 +1,7 @@
 """Videos of episodes, and episodes shown live."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import count
 from math import inf
 from pathlib import Path
@@ -13,6 +14,7 @@ from vigym.evaluation.controllers import check_controller, make_policy
 from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Policy, Progress
 from vigym.evaluation.policies import Context
+from vigym.files import whole_file
 
 # file format: largest number of pictures per second
 MAX_RATES = {".mp4": 50, ".gif": 25, ".webp": 25}
@@ -55,10 +57,7 @@ def record_video(
     if form not in MAX_RATES:
         raise ValueError(f"video {str(path)!r}: expected a name that ends in .mp4, .gif or .webp")
     check_controller(controller, env_id)
-    try:
-        from moviepy.video.io.ffmpeg_writer import FFMPEG_VideoWriter
-    except ImportError as error:
-        raise ImportError("videos need moviepy: pip install moviepy") from error
+    _film_writer()
     env = make_env(env_id, options or {}, render_mode="rgb_array")
     try:
         policy = make_policy(controller, Context(env_id, env.unwrapped, [seed]))
@@ -68,17 +67,61 @@ def record_video(
         start = env.reset(seed=seed)
         first: Any = env.render()
         converged = True
-        settings = SETTINGS.get(form, {})
-        with FFMPEG_VideoWriter(str(path), first.shape[1::-1], fps / every, **settings) as writer:
-            writer.write_frame(first)
+        with film(path, first, fps / every) as write:
             for steps, (_, info) in enumerate(_play(env, policy, start, seconds), start=1):
                 if steps % every == 0:
-                    writer.write_frame(env.render())
+                    write(env.render())
                 progress(min(1.0, max(info["time"] / seconds, steps / longest)))
                 converged = converged and info["solver_converged"]
     finally:
         env.close()
     return converged
+
+
+def _film_writer() -> Any:
+    """Return moviepy's class of writers; raise ImportError without it."""
+    try:
+        from moviepy.video.io.ffmpeg_writer import FFMPEG_VideoWriter
+    except ImportError as error:
+        raise ImportError("videos need moviepy: pip install moviepy") from error
+    return FFMPEG_VideoWriter
+
+
+@contextmanager
+def film(path: str | Path, first: Any, rate: float) -> Iterator[Callable[[Any], None]]:
+    """Yield a function that adds a picture to a film, which is there after the block.
+
+    Args:
+        path: of the film; its ending is the format.
+        first: first picture (height, width, 3).
+        rate: pictures per second.
+
+    Raises:
+        OSError: the film could not be written, as on a full disk; there is none then.
+        ImportError: moviepy is not installed.
+    """
+
+    def failed(said: str) -> OSError:
+        found = " ".join(said.replace(str(new), str(path)).split())
+        return OSError(f"video {path}: found no way to write it ({found}), expected space for it")
+
+    def write(picture: Any) -> None:
+        try:
+            writer.write_frame(picture)
+        except OSError as error:
+            raise failed(str(error)) from error
+
+    settings = SETTINGS.get(Path(path).suffix.lower(), {})
+    with whole_file(path) as new:
+        with _film_writer()(str(new), first.shape[1::-1], rate, **settings) as writer:
+            write(first)
+            yield write
+            process = writer.proc
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+            said = process.stderr.read().decode(errors="replace")
+        if process.returncode:  # moviepy does not look at it
+            raise failed(said)
 
 
 def _longest(env: Any, options: Mapping[str, Any], seconds: float) -> float:

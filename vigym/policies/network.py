@@ -8,6 +8,7 @@ returns. Reading them runs no code.
 import hashlib
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.files import read_file, read_json, whole_file, write_file
+
 Array = NDArray[Any]
 FORMAT = 1  # of the files; a reader refuses others
 ENDING = ".safetensors"
@@ -23,6 +26,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "tanh": np.tanh,
     "relu": lambda values: np.maximum(values, np.float32(0.0)),
 }
+_USUAL = 1e6  # absolute value of normalised observations without a clip, on the safe side
 # entry of a card: its type, and what an error says was expected
 _ENTRIES: dict[str, tuple[type, str]] = {
     "format": (int, f"the whole number {FORMAT}"),
@@ -117,8 +121,9 @@ def write_network(network: Network, file: Path) -> None:
         "sha256": hashlib.sha256(data).hexdigest(),
     }
     text = json.dumps({**network.card, **head}, indent=2, allow_nan=False)
-    file.write_bytes(data)
-    file.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+    with whole_file(file.with_suffix(".json")) as card:  # it changes after the weights, or not
+        card.write_text(text + "\n", encoding="utf-8")
+        write_file(file, data)
 
 
 def read_network(file: Path) -> Network:
@@ -128,14 +133,14 @@ def read_network(file: Path) -> Network:
         ValueError: a missing file, or one that is not as the card says.
     """
     card = _read_card(file.with_suffix(".json"))
-    data = _bytes_of(file)
+    data = read_file(file, f"a file {ENDING}", "policy")
     digest = hashlib.sha256(data).hexdigest()
     if digest != card["sha256"]:
         expected = f"expected {card['sha256']}, as its card says"
         raise ValueError(f"policy {file}: found SHA-256 {digest}, {expected}")
     arrays = _arrays(file, data, card["sizes"])
     count = len(card["sizes"]) - 1
-    return Network(
+    network = Network(
         weights=[arrays[f"weights{layer}"] for layer in range(count)],
         biases=[arrays[f"bias{layer}"] for layer in range(count)],
         mean=arrays["mean"],
@@ -147,24 +152,36 @@ def read_network(file: Path) -> Network:
         squashed=card["squashed"],
         card=card,
     )
+    _check_range(network, file)
+    return network
 
 
-def _bytes_of(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        reason = error.strerror or "no such file"
-        raise ValueError(f"policy {str(file)!r}: {reason}, expected a file") from error
+def _check_range(network: Network, file: Path) -> None:
+    """Raise ValueError for numbers of which actions could be made that are none."""
+    checks = (
+        ("scale", (network.scale > 0.0).all(), "numbers > 0"),
+        ("low", (network.low <= network.high).all(), "numbers <= high"),
+    )
+    for name, fits, expected in checks:
+        if not fits:
+            found = getattr(network, name)
+            raise ValueError(f"policy {file} {name}: found {found}, expected {expected}")
+    largest = min(network.clip, _USUAL)  # absolute value of the inputs of a layer
+    for layer, (weights, bias) in enumerate(zip(network.weights, network.biases, strict=True)):
+        rows = np.abs(weights).sum(axis=1, dtype=np.float64) * largest + np.abs(bias)
+        largest = float(rows.max())
+        if largest > float(np.finfo(np.float32).max):
+            found = (
+                f"numbers up to {np.abs(weights).max():g}, of which values up to {largest:g} come"
+            )
+            raise ValueError(f"policy {file} weights{layer}: found {found}, expected smaller ones")
+        if network.activation == "tanh":
+            largest = 1.0
 
 
 def _read_card(file: Path) -> dict[str, Any]:
     """Return the checked entries of a card."""
-    try:
-        card: Any = json.loads(_bytes_of(file))
-    except ValueError as error:
-        raise ValueError(f"card {str(file)!r}: {error}; expected JSON") from error
-    if not isinstance(card, dict):
-        raise ValueError(f"card {file}: found {type(card).__name__}, expected an object")
+    card = read_json(file, "a JSON object, as vigym export writes it", "card")
     for name, (kind, expected) in _ENTRIES.items():
         found: Any = card.get(name)
         fits = type(found) is kind
@@ -176,6 +193,11 @@ def _read_card(file: Path) -> dict[str, Any]:
             fits = fits and len(found) >= 2 and all(type(one) is int and one > 0 for one in found)
         if not fits:
             raise ValueError(f"card {file} {name}: found {found!r}, expected {expected}")
+    clip: Any = card.get("clip")
+    fits = type(clip) in (int, float) and 0.0 < clip <= sys.float_info.max
+    if not (clip is None or fits):
+        expected = "a finite number > 0, or null"
+        raise ValueError(f"card {file} clip: found {clip!r}, expected {expected}")
     return card
 
 
@@ -186,8 +208,8 @@ def _arrays(file: Path, data: bytes, sizes: list[int]) -> dict[str, Array]:
 
     try:
         arrays: dict[str, Array] = load(data)
-    except SafetensorError as error:
-        raise ValueError(f"policy {file}: {error}; expected safetensors") from error
+    except (SafetensorError, KeyError) as error:  # the second for types that numpy has not
+        raise ValueError(f"policy {file}: found {error}, expected safetensors") from error
     shapes: dict[str, tuple[int, ...]] = {"mean": (sizes[0],), "scale": (sizes[0],)}
     shapes |= {"low": (sizes[-1],), "high": (sizes[-1],)}
     for layer, (inside, outside) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):

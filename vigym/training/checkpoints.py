@@ -1,11 +1,7 @@
 """Files of a training run: checkpoints, the best policy, the learning curve, the configuration."""
 
 import json
-import os
-import pickle
-import shutil
 import sys
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,12 +9,25 @@ from typing import Any
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback, EvalCallback
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from vigym.evaluation.policies import normalisation_file
+from vigym.files import (
+    MOST_TEXT,
+    open_archive,
+    open_file,
+    read_file,
+    read_json,
+    read_pickle,
+    whole_file,
+    whole_folder,
+    write_file,
+)
 
 MODEL, NORMALISATION = "model.zip", "vecnormalize.pkl"
 REPLAY, CONFIGURATION = "replay.pkl", "config.json"
 CURVE, RESULTS = "curve.csv", "results.json"
+A_RUN = "a JSON object, as vigym train writes it"
 _COLUMNS = "steps,return"  # of the curve
 # entries of a configuration: their types, and these in words
 _ENTRIES: dict[str, tuple[type, str]] = {
@@ -43,7 +52,7 @@ def newest_checkpoint(out: Path, tell: bool = True) -> Path | None:
     Those on the way that are not are named on standard error, unless ``tell`` is false.
     """
     for folder in reversed(checkpoints(out)):
-        fault = _fault(folder)
+        fault = _fault(folder, out)
         if not fault:
             return folder
         if tell:
@@ -51,14 +60,17 @@ def newest_checkpoint(out: Path, tell: bool = True) -> Path | None:
     return None
 
 
-def _fault(folder: Path) -> str:
+def _fault(folder: Path, out: Path) -> str:
     """Return why a checkpoint cannot be continued from, "" if it can: it may be half-written."""
     try:
-        with zipfile.ZipFile(folder / MODEL) as archive:
+        with (
+            open_file(folder / MODEL, "a saved model", owner=out) as stream,
+            open_archive(stream, MODEL) as archive,
+        ):
             # the end of a file that was cut may be that of an archive inside of it
             missing = {"data", "policy.pth"}.difference(archive.namelist())
             damaged = archive.testzip()
-        pickle.loads((normalisation_file(folder) or folder / NORMALISATION).read_bytes())
+        read_pickle(normalisation_file(folder) or folder / NORMALISATION, out)
     except Exception as error:  # what a damaged pickle raises may be anything
         return f"found {type(error).__name__}: {error}"
     if missing:
@@ -68,26 +80,24 @@ def _fault(folder: Path) -> str:
 
 def save(model: BaseAlgorithm, folder: Path) -> None:
     """Write the model and its normalisation; both are there, or both as they were."""
-    new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
-    restore(folder)
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
-    model.save(new / MODEL)
     envs = model.get_vec_normalize_env()
     assert envs is not None
-    envs.save(str(new / NORMALISATION))
-    if folder.exists():
-        folder.rename(old)
-    new.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+    with whole_folder(folder) as new:
+        model.save(new / MODEL)
+        envs.save(str(new / NORMALISATION))
 
 
-def restore(folder: Path) -> None:
-    """Put a folder back that `save` was about to replace when its process ended."""
-    old = folder.with_name(f"{folder.name}.old")
-    if old.exists() and not folder.exists():
-        old.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+def read_normalisation(folder: Path, envs: VecEnv, owner: Path) -> VecNormalize:
+    """Return the normalisation beside a model around environments.
+
+    Args:
+        folder: of the model.
+        envs: to wrap.
+        owner: folder of the run, as of `read_pickle`.
+    """
+    found: VecNormalize = read_pickle(normalisation_file(folder) or folder / NORMALISATION, owner)
+    found.set_venv(envs)
+    return found
 
 
 def write_configuration(out: Path, values: Mapping[str, Any]) -> None:
@@ -95,7 +105,7 @@ def write_configuration(out: Path, values: Mapping[str, Any]) -> None:
     text = json.dumps(
         values, indent=2, default=lambda value: getattr(value, "__name__", str(value))
     )
-    write_whole(out / CONFIGURATION, text + "\n")
+    write_file(out / CONFIGURATION, text + "\n")
 
 
 def read_configuration(out: Path) -> dict[str, Any]:
@@ -105,26 +115,10 @@ def read_configuration(out: Path) -> dict[str, Any]:
         ValueError: the file is damaged.
     """
     file = out / CONFIGURATION
-    found = read_json(file) if file.is_file() else {}
+    found = read_json(file, A_RUN, owner=out) if file.exists() else {}
     for name, (kind, expected) in _ENTRIES.items():
         if not isinstance(found.get(name, kind()), kind):
             raise ValueError(f"{file}, {name!r}: found {found[name]!r}, expected {expected}")
-    return found
-
-
-def read_json(file: Path) -> dict[str, Any]:
-    """Return the entries of a file of a run.
-
-    Raises:
-        ValueError: the file is damaged.
-    """
-    expected = "expected a JSON object, as vigym train writes it"
-    try:
-        found = json.loads(file.read_text())
-    except ValueError as error:  # of JSON, or of letters that are none
-        raise ValueError(f"{file}: found a damaged file ({error}), {expected}") from error
-    if not isinstance(found, dict):
-        raise ValueError(f"{file}: found the {type(found).__name__} {found!r}, {expected}")
     return found
 
 
@@ -136,9 +130,10 @@ def read_curve(file: Path) -> list[tuple[int, float]]:
     Raises:
         ValueError: the file is damaged otherwise.
     """
-    if not file.is_file():
+    if not file.exists():
         return []
-    *lines, cut = file.read_text(errors="replace").split("\n")
+    data = read_file(file, "a learning curve", most=MOST_TEXT)
+    *lines, cut = data.decode(errors="replace").replace("\r\n", "\n").split("\n")
     head = lines[0] if lines else cut
     if head != _COLUMNS and (lines or not _COLUMNS.startswith(head)):
         raise ValueError(f"{file}, line 1: found {head!r}, expected {_COLUMNS!r}")
@@ -152,13 +147,6 @@ def read_curve(file: Path) -> list[tuple[int, float]]:
             found = f"{file}, line {number}: found {line!r}"
             raise ValueError(f"{found}, expected {expected}") from error
     return rows
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write a text to a file; until all of it is written, the file is as it was."""
-    new = file.with_name(f"new-{file.name}")
-    new.write_text(text)
-    os.replace(new, file)
 
 
 class CheckpointCallback(BaseCallback):
@@ -193,14 +181,13 @@ class CheckpointCallback(BaseCallback):
         steps = self.model.num_timesteps
         score = float(self.parent.last_mean_reward)
         if isinstance(self.model, OffPolicyAlgorithm):  # first: no checkpoint is without one
-            new = self.out / f"new-{REPLAY}"  # only the latest: it is large
-            self.model.save_replay_buffer(new)
-            os.replace(new, self.out / REPLAY)
+            with whole_file(self.out / REPLAY) as new:  # only the latest: it is large
+                self.model.save_replay_buffer(new)
         save(self.model, self.out / "checkpoints" / str(steps))
         self.steps = steps
         if score > self.best_so_far():
             save(self.model, self.out / "best")
         self._curve.append((steps, score))
         lines = [_COLUMNS, *(f"{steps},{score}" for steps, score in self._curve)]
-        write_whole(self.out / CURVE, "\n".join(lines) + "\n")
+        write_file(self.out / CURVE, "\n".join(lines) + "\n")
         return True

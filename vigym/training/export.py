@@ -16,13 +16,14 @@ from torch import nn
 import vigym
 from vigym.evaluation.environments import make_env
 from vigym.evaluation.policies import Model, load_model
+from vigym.files import read_json
 from vigym.policies.network import Array, Network, write_network
 from vigym.training.checkpoints import (
+    A_RUN,
     CONFIGURATION,
     MODEL,
     RESULTS,
     read_configuration,
-    read_json,
 )
 from vigym.training.environments import is_own
 from vigym.training.recipes import recipe_of
@@ -62,13 +63,13 @@ def export(run: Path, file: Path, episodes: int = 100) -> Network:
     configuration = _configuration(run)
     env_id, options = configuration["env_id"], configuration["options"]
     env = make_env(env_id, options)
-    loaded = load_model(run / "best" / MODEL, env)
+    loaded = load_model(run / "best" / MODEL, env, run)
     env.close()
     recipe = recipe_of(env_id, configuration["algo"])
     recipe = recipe.with_hyperparameters(configuration["hyperparameters"])
     network = network_of(loaded, {"env_id": env_id})
     result = evaluate(env_id, network, recipe.success, episodes, CARD_SEED, options)
-    finished = read_json(run / RESULTS)
+    finished = read_json(run / RESULTS, A_RUN)
     hyperparameters = {key: value for key, value in asdict(recipe).items() if key != "success"}
     more = {
         "vigym": vigym.__version__,

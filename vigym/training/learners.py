@@ -13,12 +13,12 @@ from typing import Any
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.utils import LinearSchedule
-from stable_baselines3.common.vec_env import VecNormalize
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from vigym.envs.options import is_number, is_whole, suggest
-from vigym.evaluation.policies import PACKAGES, normalisation_file
-from vigym.training.checkpoints import MODEL, REPLAY
+from vigym.evaluation.policies import PACKAGES
+from vigym.files import open_file
+from vigym.training.checkpoints import MODEL, REPLAY, read_normalisation
 from vigym.training.environments import normalised, policy_class
 from vigym.training.recipes import HYPERPARAMETERS, RECIPES, Recipe
 
@@ -177,20 +177,21 @@ def saved_model(
     Raises:
         ValueError: the replay buffer is missing or damaged.
     """
-    envs = VecNormalize.load(str(normalisation_file(folder)), envs)
-    model = algorithm.load(folder / MODEL, envs, device="cpu", tensorboard_log=log)
+    out = folder.parents[1]
+    normalised_envs = read_normalisation(folder, envs, out)
+    with open_file(folder / MODEL, "a saved model", owner=out) as stream:
+        model = algorithm.load(stream, normalised_envs, device="cpu", tensorboard_log=log)
     if isinstance(model, OffPolicyAlgorithm):
-        _load_replay(model, folder.parents[1] / REPLAY)
+        _load_replay(model, out / REPLAY)
     return model
 
 
 def _load_replay(model: OffPolicyAlgorithm, file: Path) -> None:
     """Read a replay buffer; raise ValueError for one that is missing or damaged."""
-    try:
-        with file.open("rb") as stream:
+    expected = "the replay buffer of the run; train in another folder"
+    with open_file(file, expected, most=None, owner=file.parent) as stream:
+        try:
             model.load_replay_buffer(stream)
-    except Exception as error:  # what a damaged pickle raises may be anything
-        damage = f"a damaged file ({type(error).__name__}: {error})"
-        found = "no file" if isinstance(error, FileNotFoundError) else damage
-        expected = "the replay buffer of the run; train in another folder"
-        raise ValueError(f"{file}: found {found}, expected {expected}") from error
+        except Exception as error:  # what a damaged pickle raises may be anything
+            found = f"a damaged file ({type(error).__name__}: {error})"
+            raise ValueError(f"{file}: found {found}, expected {expected}") from error

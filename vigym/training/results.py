@@ -1,6 +1,5 @@
 """Evaluation of a trained policy over fresh episodes: successes, figures, curve and film."""
 
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,17 +9,19 @@ import gymnasium as gym
 import numpy as np
 from matplotlib.figure import Figure
 from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.vec_env import VecNormalize
 
 from vigym.evaluation.episodes import Episode
 from vigym.evaluation.evaluate import Evaluation
 from vigym.evaluation.evaluate import evaluate as play
-from vigym.evaluation.policies import load_model, normalisation_file
+from vigym.evaluation.policies import load_model
 from vigym.evaluation.tables import table_of
-from vigym.training.checkpoints import read_curve
+from vigym.evaluation.video import film
+from vigym.files import whole_file
+from vigym.training.checkpoints import read_curve, read_normalisation
 from vigym.training.environments import TimedVecEnv
 from vigym.training.recipes import Success
 
+USUAL_RATE = 30  # pictures per second of environments that name none, as in Gymnasium
 TOGETHER = 16  # environments of an evaluation of others' ids
 
 
@@ -88,9 +89,7 @@ def evaluate_other(
     single = gym.make(env_id, **options)
     policy = load_model(model, single).model
     single.close()
-    file = normalisation_file(model.parent)
-    assert file is not None
-    normalised = VecNormalize.load(str(file), envs)
+    normalised = read_normalisation(model.parent, envs, model)
     normalised.training = normalised.norm_reward = False
     found: Any = evaluate_policy(policy, normalised, episodes, return_episode_rewards=True)
     returns, lengths = np.array(found[0]), np.array(found[1])
@@ -169,13 +168,14 @@ def plot_curve(curve: Path, picture: Path) -> None:
     axes = figure.subplots()
     axes.plot(*rows.T, marker=".")
     axes.set(xlabel="control steps", ylabel="mean return of an evaluation")
-    figure.savefig(picture, dpi=120)
+    with whole_file(picture) as new:
+        figure.savefig(new, dpi=120)
 
 
 def record_other(
     env_id: str, model: Path, path: Path, seed: int, options: Mapping[str, Any]
 ) -> None:
-    """Record an episode of an environment that is no task of vigym, as Gymnasium does.
+    """Record an episode of an environment that is no task of vigym.
 
     Args:
         env_id: its id.
@@ -184,18 +184,16 @@ def record_other(
         seed: of the episode.
         options: of the environment.
     """
-    folder = path.with_suffix("")
     env = gym.make(env_id, render_mode="rgb_array", **options)
     try:
-        film: Any = gym.wrappers.RecordVideo(env, str(folder), disable_logger=True)
         policy = load_model(model, env)
-        observation, info = film.reset(seed=seed)
-        done = False
-        while not done:
-            observation, _, terminated, truncated, info = film.step(policy(observation, info))
-            done = terminated or truncated
-        film.close()
-        next(folder.glob("*.mp4")).replace(path)
+        observation, info = env.reset(seed=seed)
+        picture: Any = env.render()
+        with film(path, picture, env.metadata.get("render_fps", USUAL_RATE)) as write:
+            done = False
+            while not done:
+                observation, _, terminated, truncated, info = env.step(policy(observation, info))
+                write(env.render())
+                done = terminated or truncated
     finally:
         env.close()
-        shutil.rmtree(folder, ignore_errors=True)

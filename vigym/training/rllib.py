@@ -11,6 +11,7 @@ import ray
 from ray.rllib.algorithms.ppo import PPOConfig
 
 from vigym.evaluation.rllib import CHECKPOINTS
+from vigym.files import write_file
 from vigym.training.recipes import Recipe, recipe_of
 from vigym.training.results import Result, evaluate
 from vigym.training.run import EVALUATIONS, FRESH_SEED
@@ -74,7 +75,7 @@ def train(run: RllibRun) -> tuple[dict[str, Any], Result]:
     row: dict[str, Any] = {"env": run.env_id, "seed": run.seed, "timesteps": steps}
     row |= {"algo": "ppo", "learner": "rllib", "runners": run.runners}
     row |= {"minutes": round(minutes, 2)} | result.figures
-    (run.out / "results.json").write_text(json.dumps(row, indent=2) + "\n")
+    write_file(run.out / "results.json", json.dumps(row, indent=2) + "\n")
     return row, result
 
 

@@ -21,15 +21,14 @@ from vigym.evaluation.blocks import check_limit
 from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Progress
 from vigym.evaluation.video import record_video
+from vigym.files import restore_folder, write_file
 from vigym.training.checkpoints import (
     CURVE,
     MODEL,
     RESULTS,
     CheckpointCallback,
     newest_checkpoint,
-    restore,
     write_configuration,
-    write_whole,
 )
 from vigym.training.environments import TimedVecEnv, is_own
 from vigym.training.learners import (
@@ -123,7 +122,7 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
     row |= {"processor_minutes": round(processor_seconds / 60.0, 2)}
     row |= {"learner_share": round(1.0 - environment_seconds / seconds, 3)}
     row |= result.figures
-    write_whole(run.out / RESULTS, json.dumps(row, indent=2) + "\n")
+    write_file(run.out / RESULTS, json.dumps(row, indent=2) + "\n")
     return row, result
 
 
@@ -152,7 +151,7 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
     evaluation_envs = TimedVecEnv(run.env_id, EVALUATION_ENVS, run.options)
     envs.seed(run.seed)
     evaluation_envs.seed(FRESH_SEED // 2 + run.seed)
-    restore(run.out / "best")
+    restore_folder(run.out / "best")
     log = str(run.out / "tensorboard") if run.tensorboard else None
     last = newest_checkpoint(run.out) if run.resume else None
     if last is None:

@@ -13,6 +13,7 @@ environment, one of them compiles it and the others wait. Numba would compile it
 lets them write over each other's files.
 """
 
+import contextlib
 import errno
 import functools
 import hashlib
@@ -22,19 +23,26 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba import config
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
 from numba.core.serialize import dumps
 
 from vigym.core.compiler.events import announce_compilation, announce_waiting
 from vigym.core.compiler.linking.passes import ENABLED
 from vigym.core.compiler.locks import NO_LOCK, POLL_SECONDS, held, release_lock, take_lock
 from vigym.core.compiler.processes import is_reserved, wait_for
+from vigym.files import read_file, whole_file
+from vigym.ownership import UnsafeFolderError, check_program, own_files, private_folder
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)  # of a disk, of the share that a user has
 ROOM = 50_000_000  # bytes; the step, the largest kernel, takes 5 MB
@@ -49,15 +57,15 @@ def _sources_hash() -> str:
     core = Path(__file__).parents[1]
     for path in sorted(core.rglob("*.py")):
         digest.update(path.relative_to(core).as_posix().encode())
-        digest.update(path.read_bytes())
+        digest.update(read_file(path, "a source of vigym"))
     return digest.hexdigest()[:16]
 
 
 def _writing_error(folder: Path) -> OSError | None:
-    """Create a folder; return the error of writing a file there, None if there is none."""
+    """Create a folder of the user in one of the user; return the error of that, or of writing."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        private_folder(folder.parent)
+        with tempfile.TemporaryFile(dir=private_folder(folder)):
             return None
     except OSError as error:
         return error
@@ -68,33 +76,49 @@ def cache_folder() -> Path | None:
 
     ``VIGYM_CACHE_DIR`` wins, then numba's own ``NUMBA_CACHE_DIR``, then the user's cache folder,
     then the system's temporary folder: a read-only installation and a home that cannot be written
-    still start.
+    still start. Kernels are programs: a folder in which another user could put his own is named in
+    a line and left.
 
     Returns:
-        The folder; None where the disk is full.
+        The folder; None where the disk is full, or other users may write everywhere.
 
     Raises:
         OSError: none of them can be written, for another reason.
     """
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    named = [os.environ.get("VIGYM_CACHE_DIR"), os.environ.get("NUMBA_CACHE_DIR")]
-    user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    candidates = [Path(name) / "vigym" for name in named if name]
-    candidates += [home / "vigym", Path(tempfile.gettempdir()) / f"vigym-{user}"]
-    errors = []
-    for candidate in candidates:
+    errors: list[OSError] = []
+    tried = []
+    for candidate in _candidates():
         error = _writing_error(candidate / SOURCES)
         if error is None:
-            return candidate / SOURCES
-        errors.append(error.errno)
-    tried = ", ".join(map(str, candidates))
-    if any(number in NO_SPACE for number in errors):
-        _print_once("keeps", f"no compiled kernels, found no space in {tried}")
+            return (candidate / SOURCES).resolve()
+        if isinstance(error, UnsafeFolderError):
+            _print_once(f"keeps no kernels in {candidate}:", str(error))
+        errors.append(error)
+        tried.append(str(candidate))
+    if any(error.errno in NO_SPACE for error in errors):
+        _print_once("keeps", f"no compiled kernels, found no space in {', '.join(tried)}")
+        return None
+    if any(isinstance(error, UnsafeFolderError) for error in errors):
+        _print_once("keeps", f"no compiled kernels, found no safe folder among {', '.join(tried)}")
         return None
     raise OSError(
-        f"vigym found no writable folder for compiled code, tried {tried}; "
+        f"vigym found no writable folder for compiled code, tried {', '.join(tried)}; "
         "set VIGYM_CACHE_DIR to one"
     )
+
+
+def _candidates() -> Iterator[Path]:
+    """Yield the folders that may keep kernels; the last one is new."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    named = [os.environ.get("VIGYM_CACHE_DIR"), os.environ.get("NUMBA_CACHE_DIR"), str(home)]
+    yield from (Path(name) / "vigym" for name in named if name)
+    user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    yield Path(tempfile.gettempdir()) / f"vigym-{user}"
+    earlier = own_files(f"vigym-{user}-*")  # of processes that came this far
+    yield from earlier
+    with contextlib.suppress(OSError):
+        if not earlier:
+            yield Path(tempfile.mkdtemp(prefix=f"vigym-{user}-"))
 
 
 SOURCES = _sources_hash()
@@ -109,12 +133,34 @@ class _ContentLocator(UserProvidedCacheLocator):
 
     def __init__(self, py_func, py_file):
         super().__init__(py_func, py_file)
-        self._stamp = hashlib.sha256(Path(py_file).read_bytes()).hexdigest()[:16]
+        self._stamp = hashlib.sha256(read_file(py_file, "the source of a kernel")).hexdigest()[:16]
         self._cache_path = str(Path(config.CACHE_DIR, f"{Path(py_file).stem}_{self._stamp}"))
 
     def get_source_stamp(self):
         """Return what tells whether a kernel's module has changed."""
         return self._stamp
+
+    def ensure_cache_path(self):
+        """Create the folder, of the user alone; raise OSError if nothing can be written there."""
+        private_folder(Path(self._cache_path))
+        super().ensure_cache_path()
+
+
+class _OwnFiles(IndexDataCacheFile):
+    """Files of a kernel: those that another user may have written are not loaded."""
+
+    def _load_index(self):
+        check_program(self._index_path)
+        return super()._load_index()
+
+    def _load_data(self, name):
+        check_program(self._data_path(name))
+        return super()._load_data(name)
+
+    @contextlib.contextmanager
+    def _open_for_write(self, filepath):
+        with whole_file(filepath, mode=0o600) as new, new.open("wb") as file:
+            yield file
 
 
 class _CheckedResult(CompileResultCacheImpl):
@@ -146,6 +192,8 @@ class KernelCache(FunctionCache):
 
     def __init__(self, py_func):
         super().__init__(py_func)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _OwnFiles(self.cache_path, self._impl.filename_base, stamp)
         self._locks: dict[Any, int] = {}  # of versions that are compiled here
         self._index_lock = Path(self.cache_path, f"{py_func.__name__}.lock")
 

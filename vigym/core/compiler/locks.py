@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from vigym.ownership import open_lock
+
 NO_LOCK = -1  # where there are no locks: every process goes on
 POLL_SECONDS = 0.5  # [s] between signs of life while this process waits for others
 # Longest wait for others that write, which takes milliseconds, and time between two looks [s]
@@ -28,7 +30,7 @@ def take_lock(path: Path) -> int | None:
     except ImportError:  # this system has none
         return NO_LOCK
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        file = open_lock(path)
     except OSError:
         return NO_LOCK
     try:

@@ -9,7 +9,8 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+
+from vigym.files import read_file
 
 SHORTEST = 0.02  # [s] shorter samples consist of several rounds
 
@@ -95,8 +96,9 @@ def machine(*packages: str) -> str:
 
 
 def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
+    info = "/proc/cpuinfo"
+    text = read_file(info, "a text").decode(errors="replace") if os.path.exists(info) else ""
+    lines = text.splitlines()
     names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
 

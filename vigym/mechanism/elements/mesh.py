@@ -5,13 +5,19 @@ than the tolerance first: then no four lie in a plane, every sign is certain, an
 make a closed, convex body.
 """
 
+import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.files import MOST_BYTES, check_xml, parse_object, read_file
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 
@@ -20,6 +26,9 @@ FLAT = 2e-6  # of the cloud's size: points at most so far outside a face are on 
 _DISPLACED = FLAT / 4.0  # largest random displacement
 _EXACT = 1e-9  # largest distance of a corner outside a face
 _ATTEMPTS = 10
+_MOST_BYTES = 1 << 27  # of a file; trimesh takes up to twenty times as much memory
+_VERTEX = 24  # bytes in memory
+_ELEMENT, _LETTER = 200, 4  # of XML: at least so many bytes in memory
 _MOST_QUOTED = 200  # characters of an error of trimesh
 Indices = NDArray[np.int64]
 
@@ -55,13 +64,11 @@ def read_mesh(path: Path) -> TriangleMesh:
         raise MechanismError(
             f"mesh {path}: found the format {path.suffix!r}, expected {' or '.join(FORMATS)}"
         )
+    data = read_file(path, "a mesh", "mesh", _MOST_BYTES, MechanismError)
     try:
-        with path.open("rb") as file:
-            mesh = _load(file, kind[1:])
-    except OSError as error:
-        raise MechanismError(
-            f"mesh {path}: found no readable file ({error.strerror}), expected a mesh"
-        ) from error
+        mesh = _load(data, kind[1:], f"mesh {path}")
+    except MechanismError:
+        raise
     except Exception as error:  # each of trimesh's readers has errors of its own
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_QUOTED]
         raise MechanismError(
@@ -77,13 +84,18 @@ def read_mesh(path: Path) -> TriangleMesh:
     return mesh
 
 
-def _load(file: Any, kind: str) -> TriangleMesh:
-    """Return what trimesh reads from an open file; its errors are of many types."""
+def _load(data: bytes, kind: str, place: str) -> TriangleMesh:
+    """Return what trimesh reads from the bytes of a file; its errors are of many types."""
     import trimesh  # only with the first mesh
 
-    loaded: Any = trimesh.load(file, file_type=kind, process=False, skip_materials=True)
+    if kind in _UNPACKED:
+        _check_size(_UNPACKED[kind](data, place), place)
+    # bytes, in place of a file, let trimesh read no others
+    loaded: Any = trimesh.load(BytesIO(data), file_type=kind, process=False, skip_materials=True)
     unit = loaded.units if kind == "dae" else None
     if isinstance(loaded, trimesh.Scene):
+        shapes = [loaded.geometry[loaded.graph[node][1]] for node in loaded.graph.nodes_geometry]
+        _check_size(_VERTEX * sum(len(one.vertices) for one in shapes), place)
         loaded = loaded.to_mesh()
     vertices = np.array(loaded.vertices, dtype=np.float64)
     if unit is not None:
@@ -91,6 +103,59 @@ def _load(file: Any, kind: str) -> TriangleMesh:
     if isinstance(loaded, trimesh.PointCloud):
         return TriangleMesh(vertices, np.zeros_like(vertices), np.zeros((0, 3), dtype=np.int64))
     return TriangleMesh(vertices, np.array(loaded.vertex_normals), np.array(loaded.faces))
+
+
+def _collada_size(data: bytes, place: str) -> int:
+    """Return the size in memory of a Collada file [bytes], copies of its nodes and shapes included.
+
+    Raises:
+        MechanismError: a zip archive, which is no mesh file, or XML as of `check_xml`.
+    """
+    if zipfile.is_zipfile(BytesIO(data)):
+        raise MechanismError(f"{place}: found a zip archive, expected the .dae file in it")
+    check_xml(data, place, MechanismError)
+    root = ElementTree.fromstring(data)
+    named = {f"#{element.get('id')}": element for element in root.iter()}
+
+    @cache
+    def size(element: ElementTree.Element) -> int:
+        inside = sum(size(child) for child in element)
+        is_copy = element.tag.rpartition("}")[2] in ("instance_node", "instance_geometry")
+        copied = named.get(element.get("url", "")) if is_copy else None
+        own = _ELEMENT + _LETTER * len(element.text or "")
+        return own + inside + (0 if copied is None else size(copied))
+
+    found: int = size(root)
+    return found
+
+
+def _glb_size(data: bytes, place: str) -> int:
+    """Return the size of the arrays that a glTF file lists and uses [bytes].
+
+    Raises:
+        MechanismError: no list, or one that is not as of glTF.
+    """
+    length = int.from_bytes(data[12:16], "little")
+    try:
+        head = parse_object(data[20 : 20 + length], place, "the list of a glTF file")
+        counts = [abs(int(one["count"])) for one in head.get("accessors", [])]
+        parts = [part for mesh in head.get("meshes", []) for part in mesh["primitives"]]
+        used = [number for part in parts for number in part["attributes"].values()]
+        used += [part["indices"] for part in parts if "indices" in part]
+        listed: int = sum(counts) + sum(counts[number] for number in used)
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+        raise MechanismError(f"{place}: found a damaged list ({error}), expected glTF") from error
+    return _VERTEX * listed
+
+
+# format whose files refer to what is in them, perhaps many times: size of what is read then
+_UNPACKED: dict[str, Callable[[bytes, str], int]] = {"dae": _collada_size, "glb": _glb_size}
+
+
+def _check_size(size: int, place: str) -> None:
+    """Raise MechanismError for what would fill the memory."""
+    if size > MOST_BYTES:
+        raise MechanismError(f"{place}: found {size} bytes unpacked, expected up to {MOST_BYTES}")
 
 
 def hull_corners(points: Array, max_corners: int) -> tuple[Array, float]:

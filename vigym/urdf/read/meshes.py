@@ -22,7 +22,7 @@ def find_mesh(filename: str, folder: Path) -> tuple[Path | None, str]:
         folder: of the URDF file.
     """
     path = locate_mesh(filename, folder)
-    if not os.path.isfile(path):
+    if not os.path.exists(path):
         tried = islice(_candidates(filename, folder), 3)
         return None, f"found no file at {' or '.join(map(str, tried))}"
     try:

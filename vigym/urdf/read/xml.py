@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vigym.files import MOST_TEXT, check_xml, read_file
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import UrdfError
@@ -191,18 +192,15 @@ def parse_urdf(path: str | os.PathLike[str]) -> Node:
     """Return the <robot> element of a URDF file.
 
     Raises:
-        UrdfError: no such file, not well-formed XML, or another root element.
+        UrdfError: no readable file, not well-formed XML, XML with entities or too deep, or another
+            root element.
     """
     file = Path(path)
-    try:
-        data = file.read_bytes()
-    except (OSError, ValueError) as error:
-        raise UrdfError(
-            f"{file}: found no readable file ({error}), expected a URDF file"
-        ) from error
+    data = read_file(file, "a URDF file", most=MOST_TEXT, error=UrdfError)
     # Some files have blanks before <?xml or a NUL at the end; in UTF-16 NULs are text.
     if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         data = data.strip(b"\0 \t\r\n")
+    check_xml(data, str(file), UrdfError)
     try:
         element = ET.fromstring(data)
     except (ET.ParseError, ValueError, LookupError) as error:

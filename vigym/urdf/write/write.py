@@ -10,11 +10,11 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from vigym.files import write_file
 from vigym.mechanism.elements.bodies import WORLD, Frame
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.collisions import Collision
@@ -69,7 +69,7 @@ def to_urdf(mech: Elements, path: str | os.PathLike[str] | None = None) -> str:
     ET.indent(robot)
     text = '<?xml version="1.0"?>\n' + ET.tostring(robot, encoding="unicode") + "\n"
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        write_file(path, text)
     return text
 
 

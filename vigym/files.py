@@ -1,0 +1,373 @@
+"""Boundary to the file system: all files that the package reads or writes pass here.
+
+A file that is read is a regular one of bounded size, so that reading never waits for another
+process and never fills the memory. A file that is written is whole or not there: it takes its name
+when all of it is on the disk. `docs/trust.md` is the page for users.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import pickle
+import secrets
+import shutil
+import stat
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Any
+from xml.parsers import expat
+
+from vigym.ownership import trusted_users
+
+MOST_TEXT = 1 << 25  # bytes of a file of text: URDF, JSON, CSV
+MOST_BYTES = 1 << 28  # bytes of another file, and of what is unpacked from one
+MOST_NESTED = 200  # elements of XML inside of each other
+FileName = str | os.PathLike[str]
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_OF_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # errors that name no file
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def open_file(
+    path: FileName,
+    expected: str,
+    name: str = "",
+    most: int | None = MOST_BYTES,
+    error: type[Exception] = ValueError,
+    owner: FileName | None = None,
+) -> BufferedReader:
+    """Open a regular file to read it, without waiting for another process.
+
+    Args:
+        path: of the file.
+        expected: what it should be, for errors.
+        name: in front of the path in errors.
+        most: largest number of bytes; None: any.
+        error: type of the errors.
+        owner: of a program, what the user named: the file has to belong to the user, to root, or
+            to the owner of what was named.
+
+    Raises:
+        error: no such file, a pipe, device or folder, too many bytes, or another owner.
+    """
+    stream, cause = None, None
+    try:
+        found = _fault(os.stat(path), most, owner)  # the opening of some devices has effects
+        if not found:
+            stream = os.fdopen(os.open(path, os.O_RDONLY | _AT_ONCE), "rb")
+            found = _fault(os.fstat(stream.fileno()), most, owner)  # it may be another by now
+    except (OSError, ValueError) as fault:
+        found = f"no readable file ({getattr(fault, 'strerror', None) or fault})"
+        cause = fault
+    if stream is None or found:
+        if stream is not None:
+            stream.close()
+        raise error(f"{name} {path}: found {found}, expected {expected}".lstrip()) from cause
+    return stream
+
+
+def _fault(found: os.stat_result, most: int | None, owner: FileName | None) -> str:
+    """Return why a file is not read, "" if it is."""
+    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "")
+    if kind:
+        return kind
+    if most is not None and found.st_size > most:
+        return f"{found.st_size} bytes, more than {most}"
+    if owner is not None and found.st_uid not in (*trusted_users(), os.stat(owner).st_uid):
+        return f"a program of another user ({found.st_uid})"
+    return ""
+
+
+def read_file(
+    path: FileName,
+    expected: str,
+    name: str = "",
+    most: int = MOST_BYTES,
+    error: type[Exception] = ValueError,
+    owner: FileName | None = None,
+) -> bytes:
+    """Return the bytes of a regular file; arguments and errors as of `open_file`."""
+    with open_file(path, expected, name, most, error, owner) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:  # some files of the system have no size
+        found = f"found more than {most} bytes"
+        raise error(f"{name} {path}: {found}, expected {expected}".lstrip())
+    return data
+
+
+def read_json(
+    path: FileName, expected: str, name: str = "", owner: FileName | None = None
+) -> dict[str, Any]:
+    """Return the entries of a file with a JSON object.
+
+    Raises:
+        ValueError: as of `open_file`, or anything but an object.
+    """
+    data = read_file(path, expected, name, MOST_TEXT, owner=owner)
+    return parse_object(data, f"{name} {path}".lstrip(), expected)
+
+
+def parse_object(data: bytes, place: str, expected: str) -> dict[str, Any]:
+    """Return the entries of a JSON object.
+
+    Raises:
+        ValueError: anything else, or one that is nested too deeply.
+    """
+    try:
+        found: Any = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{place}: found no JSON ({error}), expected {expected}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{place}: found a {type(found).__name__}, expected {expected}")
+    return found
+
+
+def read_pickle(path: FileName, owner: FileName) -> Any:
+    """Return the content of a pickle, which is a program that runs now.
+
+    Args:
+        path: of the file.
+        owner: what the user named, as of `open_file`.
+
+    Raises:
+        ValueError: as of `open_file`; a damaged pickle may raise anything.
+    """
+    return pickle.loads(read_file(path, "a pickle", owner=owner))
+
+
+def open_archive(stream: IO[bytes], place: str) -> zipfile.ZipFile:
+    """Return an open zip archive of bounded size.
+
+    Raises:
+        ValueError: too large what it would unpack.
+        BadZipFile: no archive.
+    """
+    archive = zipfile.ZipFile(stream)
+    size = sum(part.file_size for part in archive.infolist())
+    if size > MOST_BYTES:
+        raise ValueError(f"{place}: found {size} bytes unpacked, expected at most {MOST_BYTES}")
+    return archive
+
+
+def read_member(archive: zipfile.ZipFile, member: str) -> bytes:
+    """Return the bytes of a part of an archive; what it unpacks beyond the archive's list is left.
+
+    Raises:
+        KeyError: no such part; zipfile has further errors.
+    """
+    with archive.open(member) as part:
+        return part.read(MOST_BYTES)  # with a number it unpacks no more than that
+
+
+def check_xml(data: bytes, place: str, error: type[Exception]) -> None:
+    """Raise an error for XML that declares entities or is nested too deeply, not for bad XML."""
+    depth = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > MOST_NESTED:
+            raise error(f"{place}: found <{tag[:40]}> in {depth} others, expected {MOST_NESTED}")
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    def declare(entity: str, *more: Any) -> None:
+        raise error(f"{place}: found the declaration of an entity, {entity[:40]!r}, expected none")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.EntityDeclHandler = declare
+    with contextlib.suppress(expat.ExpatError):  # its reader tells
+        parser.Parse(data, True)
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def whole_file(path: FileName, mode: int | None = None) -> Iterator[Path]:
+    """Yield the path of an empty file to write; after the block it takes the place of another.
+
+    Until then, and after an error, the other is as it was. A link stays: the file that it names is
+    replaced, and keeps its mode. A standard stream, /dev/null or a pipe that is read gets what was
+    written.
+
+    Args:
+        path: of the file to replace, which need not be there.
+        mode: of the file; None: that of the file that is replaced, else as the umask has it.
+
+    Raises:
+        OSError: a folder, a device, a pipe that nobody reads, or a disk that is full.
+    """
+    if is_stream(path):
+        with tempfile.TemporaryDirectory() as folder:
+            new = Path(folder, Path(path).name)
+            new.touch()
+            yield new
+            with new.open("rb") as written, _open_stream(path) as stream:
+                shutil.copyfileobj(written, stream)
+        return
+    target = Path(os.path.realpath(path))
+    new = _new_file(target, mode or 0o666)
+    try:
+        yield new
+        _flush(new)
+        if mode is None:
+            _copy_owner(target, new)
+        os.replace(new, target)
+    except OSError as error:
+        _raise_named(error, new, path)
+        raise
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def write_file(path: FileName, content: str | bytes) -> None:
+    """Write a file as a whole, a text in UTF-8; errors as of `whole_file`."""
+    data = content.encode() if isinstance(content, str) else content
+    with whole_file(path) as new:
+        new.write_bytes(data)
+
+
+@contextlib.contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder to fill; after the block it takes the place of another.
+
+    A process that ends in between leaves the other one in `FOLDER.old`: see `restore_folder`.
+    """
+    new, old = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
+    restore_folder(folder)
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    try:
+        yield new
+        for file in new.iterdir():
+            _flush(file)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    except OSError as error:
+        _raise_named(error, new, folder)
+        raise
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _raise_named(error: OSError, new: Path, path: FileName) -> None:
+    """Raise an error of what was written for a file once more, with the name of the file."""
+    is_new = error.filename is not None and str(error.filename).startswith(str(new))
+    if is_new or error.filename is None and error.errno in _OF_DISK:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def restore_folder(folder: Path) -> None:
+    """Put a folder back that `whole_folder` was about to replace when its process ended."""
+    old = folder.with_name(f"{folder.name}.old")
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def check_output(path: FileName) -> None:
+    """Raise OSError for a file that cannot be written; leave it as it is."""
+    if not is_stream(path):
+        _new_file(Path(os.path.realpath(path))).unlink()
+
+
+def is_stream(path: FileName) -> bool:
+    """Return whether a path is that of a standard stream, /dev/null or a pipe, not of a file.
+
+    Raises:
+        OSError: a folder, another device, or a socket.
+    """
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return False
+    kind = _KINDS.get(stat.S_IFMT(found.st_mode))
+    if _standard(found) is not None or stat.S_ISFIFO(found.st_mode) or _is_null(found):
+        return True
+    if kind:
+        raise OSError(f"{path}: found {kind}, expected a file, a pipe or a standard stream")
+    return False
+
+
+def _standard(found: os.stat_result) -> int | None:
+    """Return the descriptor of standard output or error if a file is one of them."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):  # it is closed
+            if os.path.samestat(found, os.fstat(descriptor)):
+                return descriptor
+    return None
+
+
+def _is_null(found: os.stat_result) -> bool:
+    return os.path.exists(os.devnull) and os.path.samestat(found, os.stat(os.devnull))
+
+
+def _open_stream(path: FileName) -> IO[bytes]:
+    """Open a stream to write; raise OSError for a pipe that nobody reads."""
+    for printed in (sys.stdout, sys.stderr):
+        if printed is not None:
+            printed.flush()
+    standard = _standard(os.stat(path))
+    if standard is not None:
+        return os.fdopen(os.dup(standard), "wb")
+    try:
+        descriptor = os.open(path, os.O_WRONLY | _AT_ONCE)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        raise OSError(f"{path}: found a pipe that nobody reads, expected a reader") from error
+    os.set_blocking(descriptor, True)
+    return os.fdopen(descriptor, "wb")
+
+
+def _new_file(target: Path, mode: int = 0o666) -> Path:
+    """Create an empty file beside another, with its ending, to replace it.
+
+    Raises:
+        OSError: nothing can be written there, or the other may not be.
+    """
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+    ending = target.suffix if len(target.suffix) < 16 else ""
+    new = target.with_name(f".vigym-{secrets.token_hex(8)}{ending}")
+    try:
+        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AT_ONCE, mode))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from error
+    return new
+
+
+def _copy_owner(target: Path, new: Path) -> None:
+    """Copy owner and mode of a file, if it is there, to a new one."""
+    with contextlib.suppress(FileNotFoundError):
+        found = os.stat(target)
+        if hasattr(os, "chown"):
+            with contextlib.suppress(PermissionError):
+                os.chown(new, found.st_uid, found.st_gid)
+        new.chmod(stat.S_IMODE(found.st_mode))
+
+
+def _flush(file: Path) -> None:
+    """Write a file to the disk, which may tell only now that it has no space."""
+    with file.open("rb+") as stream:
+        os.fsync(stream.fileno())
