@@ -354,6 +354,7 @@ def test_speed_power_and_cost_of_transport():
     assert speed == figures["slowest"] > 0.3
     assert 10.0 < power < 30.0
     assert figures["cost_of_transport"] == pytest.approx(power / (6.0 * 9.81 * speed))
+    assert figures["return_deviation"] is None  # one return has no spread
 
 
 @pytest.mark.parametrize("algo", ["ppo", "sac"])
