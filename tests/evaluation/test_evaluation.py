@@ -358,17 +358,6 @@ def test_tables_leave_out_what_nobody_has():
     assert as_row(stands.rows[0])["distance"] is None
 
 
-@pytest.mark.parametrize("episodes", [1, 2])
-def test_one_episode_has_no_spread(episodes):
-    scored = evaluate("vigym/Pendulum-v0", "random", episodes, options={"max_episode_steps": 5})
-    several = episodes > 1
-    texts = {label: text for label, _, text in table_of([scored])}
-    assert ("±" in texts["return"], "±" in texts["solver iterations, mean"]) == (several, several)
-    deviations = [one["std"] for one in summary_of(scored).values() if isinstance(one, dict)]
-    assert any(deviations) == several
-    assert several or set(deviations) == {None}
-
-
 def test_pictures_and_films(tmp_path):
     several = ("random", "zero", "random", "zero", push)
     scored = [evaluate("vigym/Pendulum-v0", name, 3, traces=TRACES) for name in several]

@@ -8,7 +8,8 @@ import pytest
 import vigym
 from vigym.mechanism.elements.errors import MechanismError
 
-MASS, WEIGHT, START = 1.0, 9.81, 0.9  # [kg, m/s^2, m] a body falls past the start of the fault
+MASS, GRAVITY = 1.0, 9.81  # [kg, m/s^2]
+START = 0.9  # [m] height below which functions fail
 
 
 def no_energy(position, orientation):
@@ -57,7 +58,7 @@ FAULTS = {
 
 
 def falling(energy, forces):
-    mech = vigym.Mechanism(gravity=(0, 0, -WEIGHT))
+    mech = vigym.Mechanism(gravity=(0, 0, -GRAVITY))
     mech.add_body("other", MASS, (0.1, 0.1, 0.1), position=(1, 0, 1))
     mech.add_body("b", MASS, (0.1, 0.1, 0.1), position=(0, 0, 1))
     mech.add_potential("sound", "other", no_energy, no_forces)
@@ -141,7 +142,7 @@ def test_a_transform_that_fails_is_named():
             raise ValueError("beyond the rail")
         return (q[0], 0 * q[0], 0 * q[0]), (1.0 + 0 * q[0], 0 * q[0], 0 * q[0], 0 * q[0])
 
-    mech = vigym.Mechanism(gravity=(WEIGHT, 0, 0))
+    mech = vigym.Mechanism(gravity=(GRAVITY, 0, 0))
     mech.add_body("b", MASS, (0.1, 0.1, 0.1))
     mech.add_custom_joint("rail", "world", "b", transform, start=0.0)
     sim = vigym.Simulator(mech, timestep=0.01)

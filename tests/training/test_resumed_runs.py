@@ -91,7 +91,8 @@ def test_one_command_begins_goes_on_and_ends(name, tmp_path, capsys, monkeypatch
 def test_a_run_that_goes_on_sees_fresh_episodes(algo, learner, tmp_path, monkeypatch):
     if learner == "sbx":
         pytest.importorskip("sbx", reason="SBX is not installed")
-    starts, seeds, reset, seed = [], [], TimedVecEnv.reset, TimedVecEnv.seed
+    starts, seeds = [], []
+    reset, seed = TimedVecEnv.reset, TimedVecEnv.seed
 
     def remember_start(envs):
         observations = reset(envs)

@@ -101,8 +101,8 @@ def _plot_returns(ax: Axes, evaluations: list[Evaluation], names: list[str]) -> 
             np.full(len(values), column), values, "o", color=f"C{column}", alpha=0.4, markersize=5
         )
         if several:
-            place, style = column + 0.2, {"fmt": "s", "color": f"C{column}", "capsize": 4}
-            ax.errorbar(place, values.mean(), values.std(), **style)
+            style: dict[str, Any] = {"fmt": "s", "color": f"C{column}", "capsize": 4}
+            ax.errorbar(column + 0.2, values.mean(), values.std(), **style)
     shown = range(0, len(names), ceil(len(names) / TICKS))
     labels = names if _fit_below(names) else [str(1 + column) for column in shown]
     title = "return of each episode; mean and std" if several else "return of one episode"

@@ -36,13 +36,13 @@ class UserFunctions:
                 made = compile_transform(track.transform, len(track.start), track.of_matrix)
                 self._all.append((made, track))
 
-    def forget(self) -> None:
-        """Forget the failures so far."""
+    def clear(self) -> None:
+        """Clear the failures so far."""
         for compiled, _ in self._all:
             compiled.record[0] = 0.0
 
     def warn(self) -> None:
-        """Warn of functions that failed since the last `forget`, and tell what they made."""
+        """Warn of functions that failed since the last `clear`, and tell what they made."""
         for compiled, owner in self._all:
             if compiled.record[0]:
                 given = compiled.record[1:].copy()

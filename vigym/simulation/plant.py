@@ -193,7 +193,7 @@ class Plant:
         """
         if self.is_imposed:
             inputs = inputs[0], np.hstack([inputs[1], self._motion_samples(timestep, steps)])
-        self._user_functions.forget()
+        self._user_functions.clear()
         method = timestep, order, steps, self.options.tolerance
         self.groups.call(step.step, *inputs, *method, status, steps=steps)
         converged = status.item(0) if self.single else status[status[:, 0].argmin(), 0]

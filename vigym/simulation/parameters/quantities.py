@@ -199,9 +199,7 @@ class FactorTable:
                 wrong shape or not finite and above zero.
         """
         rows = np.ones((count, self.size))
-        if not isinstance(parameters, Mapping):
-            expected = "a dictionary, quantity -> factor"
-            raise MechanismError(f"parameters: found {parameters!r}, expected {expected}")
+        _require_mapping(parameters)
         for quantity, given in parameters.items():
             columns = self._columns_of(quantity)
             values = given if isinstance(given, Mapping) else dict.fromkeys(columns, given)
@@ -233,6 +231,12 @@ class FactorTable:
             quantity: {name: float(row[k]) for name, k in columns.items()}
             for quantity, columns in self.columns.items()
         }
+
+
+def _require_mapping(parameters: Any) -> None:
+    if not isinstance(parameters, Mapping):
+        expected = "a dictionary, quantity -> factor"
+        raise MechanismError(f"parameters: found {parameters!r}, expected {expected}")
 
 
 def _checked(value: ArrayLike, count: int, single: bool, label: str) -> Array:
