@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))  # the checkout's own package, installed or not
 app = import_module("vigym.cli.app").app
 BUILTIN = import_module("vigym.evaluation.builtin").BUILTIN
 ENVIRONMENTS = import_module("vigym.envs.registry").ENVIRONMENTS
+TABLES = import_module("vigym.evaluation.tables")
 SHIPPED = import_module("vigym.policies.shipped")
 
 # file of the repository, or one section of it: its page
@@ -163,7 +164,7 @@ def trained() -> str:
             continue
         card = SHIPPED.load_policy(entry.id).card
         training, scores = card["training"], card["evaluation"]
-        returns = f"{scores['mean_return']:.1f} ± {scores['return_deviation']:.1f}"
+        returns = TABLES.with_deviation(scores["mean_return"], scores["return_deviation"], ".1f")
         ends = f"{scores['lowest_return']:.1f}, {scores['highest_return']:.1f}"
         rate = scores["success_rate"]
         success = "" if rate is None else f"{100.0 * rate:.0f} %"

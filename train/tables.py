@@ -16,6 +16,7 @@ import click
 
 from vigym.envs.registry import ENVIRONMENTS
 from vigym.evaluation.evaluate import evaluate
+from vigym.evaluation.tables import deviation_of, with_deviation
 from vigym.policies.shipped import shipped_ids
 from vigym.training.recipes import DEFAULTS, PPO, Recipe
 
@@ -96,7 +97,7 @@ def score_table(runs: list[tuple[Path, dict[str, Any]]]) -> str:
                 row["seed"],
                 row["timesteps"],
                 f"{row['processor_minutes']:.1f}",
-                f"{row['mean_return']:.1f} ± {row['return_deviation']:.1f}",
+                with_deviation(row["mean_return"], row["return_deviation"], ".1f"),
                 "" if success is None else f"{100.0 * success:.0f} %",
                 f"{row['mean_length']:.0f}",
                 f"{row['energy_balance']:.1e}",
@@ -143,7 +144,7 @@ def scripted_table() -> str:
                 [
                     env_id.removeprefix(PREFIX),
                     f"`{controller}`",
-                    f"{returns.mean():.1f} ± {returns.std():.1f}",
+                    with_deviation(returns.mean(), deviation_of(returns), ".1f"),
                     f"{speed:.2f}" if travels else "",
                     f"{power:.1f}" if isfinite(power) else "",
                     f"{cost:.2f}" if travels and isfinite(cost) else "",

@@ -1,4 +1,4 @@
-"""What ends episodes; speeds and costs of those with random weights and commands; a pose that is held."""
+"""What ends episodes; speeds, costs and spreads of scores; a pose that is held."""
 
 import gymnasium as gym
 import numpy as np
@@ -9,7 +9,7 @@ from vigym.envs.registry import Entry
 from vigym.envs.tasks.pendulum import Pendulum
 from vigym.evaluation.episodes import PLACES
 from vigym.evaluation.evaluate import evaluate
-from vigym.evaluation.tables import table_of
+from vigym.evaluation.tables import summary_of, table_of
 
 
 def test_an_aim_that_ends_an_episode_is_no_failure_and_its_table_tells():
@@ -111,3 +111,14 @@ def test_the_pose_of_the_chain_is_held(links, target):
     settings = {"options": {"links": links}, "traces": ("joint_velocities",)}
     (row,) = evaluate("vigym/PendulumChain-v0", f"pd,target={target}", 1, **settings).rows
     assert np.abs(row.traces["joint_velocities"][300:]).max() < 0.05
+
+
+@pytest.mark.parametrize("episodes", [1, 2])
+def test_one_episode_has_no_spread(episodes):
+    scored = evaluate("vigym/Pendulum-v0", "random", episodes, options={"max_episode_steps": 5})
+    several = episodes > 1
+    texts = {label: text for label, _, text in table_of([scored])}
+    assert ("±" in texts["return"], "±" in texts["solver iterations, mean"]) == (several, several)
+    deviations = [one["std"] for one in summary_of(scored).values() if isinstance(one, dict)]
+    assert any(deviations) == several
+    assert several or set(deviations) == {None}

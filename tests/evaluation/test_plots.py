@@ -45,6 +45,14 @@ def test_panels_and_names_have_room(name, count, drawn):
     assert not any(ax.get_legend() for ax in figure.axes[:4])
 
 
+@pytest.mark.parametrize(("episodes", "spreads"), [(1, 0), (2, 1)])
+def test_one_episode_has_no_spread(episodes, spreads, drawn):
+    draw([evaluate("vigym/Pendulum-v0", "zero", episodes, **SHORT)], "any.png")
+    returns = drawn[0].axes[0]
+    assert len(returns.containers) == spreads
+    assert ("std" in returns.get_title()) == bool(spreads)
+
+
 def test_coordinates_that_are_quaternions_are_told(drawn):
     for env_id in ("vigym/Pendulum-v0", "vigym/Exoskeleton-v0"):
         draw([evaluate(env_id, "zero", 1, **SHORT)], "any.png")

@@ -64,6 +64,8 @@ SMALL_PARTS = {
     "vigym/control/static_torques.py": "a controller's law that other controllers may use",
     "vigym/render/scene/sides.py": "surfaces of one kind of element: the visuals are long",
     "vigym/simulation/state/threads.py": "threads know nothing of kernels: the calls are long",
+    "vigym/simulation/failures.py": "knows of functions of the user: the plant is long",
+    "vigym/simulation/parameters/mass_ratios.py": "a bound of contacts, apart from factors",
     "vigym/simulation/forces.py": "methods of one kind of input: the simulator is long",
     "vigym/simulation/compile/dofs.py": "constants of one kind of row, as its neighbours have theirs",
 }

@@ -46,7 +46,7 @@ def use(kind: str, mass: float, inertia: float) -> None:
     sim.linearize()
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:mechanism 'mechanism' masses. found")
 @pytest.mark.parametrize("kind", KINDS)
 def test_errors_are_those_of_the_library(kind):
     foreign = {}

@@ -48,6 +48,8 @@ def test_tables_have_a_row_for_each_run_in_order(runs):
         ["| Snake-v0", "10"],
     ]
     assert "| 1.2 | 7.0 ± 0.5 | 98 % | 300 | 1.0e-03 | 2e-12 | 0 | 1234 |" in rows[0]
+    alone = SCRIPT["score_table"]([(run, row | {"return_deviation": None}) for run, row in found])
+    assert "| 1.2 | 7.0 | 98 % |" in alone
     curve = SCRIPT["curve_table"](found).splitlines()[4]
     assert curve == f"| Snake-v0 | 10 |{' 1 |' * 7}{' 23.5 |' * 3}"
     assert SCRIPT["best_runs"](found) == [runs / "Pendulum-seed11", runs / "Snake-seed10"]

@@ -267,7 +267,6 @@ def test_sac_resumes_with_its_replay_buffer(tmp_path, capsys):
         ([PENDULUM, "--timesteps", "0"], 2, "0 is not in the range x>=1"),
         ([PENDULUM, "--seed", "-1"], 2, "-1 is not in the range x>=0"),
         ([PENDULUM, "--algo", "td3"], 2, "'td3' is not one of 'ppo', 'sac'"),
-        ([PENDULUM, "--out", "nowhere", "--resume"], 2, "nowhere: found no checkpoint"),
         ([PENDULUM, "-P", "n_step=5"], 1, "found 'n_step', did you mean 'n_steps'?"),
         ([PENDULUM, "-P", "_init_setup_model=False"], 1, "found '_init_setup_model', expected one"),
         ([PENDULUM, "-P", "n_timesteps=1e5"], 1, "n_timesteps: found 100000.0, expected a whole"),
@@ -355,6 +354,7 @@ def test_speed_power_and_cost_of_transport():
     assert speed == figures["slowest"] > 0.3
     assert 10.0 < power < 30.0
     assert figures["cost_of_transport"] == pytest.approx(power / (6.0 * 9.81 * speed))
+    assert figures["return_deviation"] is None  # one return has no spread
 
 
 @pytest.mark.parametrize("algo", ["ppo", "sac"])

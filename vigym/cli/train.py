@@ -65,7 +65,9 @@ NEEDED = {"stable_baselines3": "stable-baselines3", "torch": "torch", "matplotli
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the run.  [default: runs/NAME-seedN]",
 )
-@click.option("--resume", is_flag=True, help="Continue from the newest checkpoint.")
+@click.option(
+    "--resume", is_flag=True, help="Continue from the newest checkpoint, if there is one."
+)
 @click.option("--tensorboard", is_flag=True, help="Write curves for tensorboard.")
 @click.option("--no-video", is_flag=True, help="Record no video.")
 def command(
@@ -97,7 +99,7 @@ def command(
     vigym evaluate vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip -c zero
     """  # noqa: D301
     require_libraries(tensorboard)
-    from vigym.training.run import TrainingRun, record, train
+    from vigym.training.run import TrainingRun, finished, record, train
 
     name, options = find_environment(environment, options)
     env_id = name.rpartition(":")[2]  # its module is imported
@@ -110,9 +112,12 @@ def command(
     settings = _settings(folder, env_id, given, resume)
     files: dict[str, Any] = {"resume": resume, "tensorboard": tensorboard, "episodes": episodes}
     run = TrainingRun(env_id=env_id, out=folder, **files, **settings)
-    row, result = train(run)
-    _print(run, environment, row, result.table)
-    if not no_video:
+    if resume and finished(run):
+        click.echo(f"{folder}: found a finished run of {run.recipe.n_timesteps} steps")
+    else:
+        row, result = train(run)
+        _print(run, environment, row, result.table)
+    if not no_video and not (resume and run.video.is_file()):
         with progress_bar("video") as progress:
             video = record(run, progress)
         print(f"video {video}" if video else "no video")
@@ -141,23 +146,26 @@ def _settings(folder: Path, env_id: str, given: dict[str, Any], resume: bool) ->
     """Return the settings of a run: those given, of one that is resumed those it began with.
 
     Raises:
-        UsageError: a run in the folder that is not to be resumed, none to resume, or one that
-            began with other settings.
+        UsageError: a run in the folder that is not to be resumed, or that has no checkpoint that
+            is whole, or that began with other settings.
         ValueError: its configuration is damaged.
     """
     from vigym.training.checkpoints import checkpoints, newest_checkpoint, read_configuration
 
     defaults: dict[str, Any] = {"options": {}, "algo": "ppo", "learner": "sb3"}
     defaults |= {"hyperparameters": {}, "seed": 0}
-    if not resume:
-        if checkpoints(folder):
-            advice = "add --resume, or give another --out"
-            raise click.UsageError(f"{folder}: found an earlier run; {advice}")
-        return defaults | {name: value for name, value in given.items() if value is not None}
-    if newest_checkpoint(folder, tell=False) is None:
+    begun = bool(checkpoints(folder))
+    if begun and not resume:
+        advice = "add --resume, or give another --out"
+        raise click.UsageError(f"{folder}: found an earlier run; {advice}")
+    if begun and newest_checkpoint(folder, tell=False) is None:
         newest_checkpoint(folder)  # tells why; the run itself tells of those that it skips
-        raise click.UsageError(f"{folder}: found no checkpoint; train without --resume")
-    began = defaults | read_configuration(folder)
+        advice = "expected one to continue from; give another --out"
+        raise click.UsageError(f"{folder}: found no checkpoint that is whole, {advice}")
+    configuration = read_configuration(folder) if resume else {}
+    if not (begun or configuration):
+        return defaults | {name: value for name, value in given.items() if value is not None}
+    began = defaults | configuration
     for name, value in {"env_id": env_id, **given}.items():
         if isinstance(value, dict):
             for key, inner in value.items():

@@ -27,6 +27,7 @@ from vigym.render.scene.camera import Camera, CameraOption, parse_camera
 Picture = NDArray[Any]  # uint8 of colours, float32 of depths, int32 of segmentations
 Action = NDArray[np.float32]
 ARRAY_MODES = ["rgb_array", "depth_array", "segmentation_array"]
+MOST_PIXELS = 2**14  # along a side of a picture
 _MARKED = ("rgb_array", "browser")  # modes that show an overlay
 
 
@@ -70,8 +71,8 @@ class BaseEnv:
         if not shadow and mode in ("human", "browser"):
             expected = "True: only pictures can do without"
             raise ValueError(f"option shadow: found {shadow!r}, expected {expected}")
-        require_whole("width", render.width, 1)
-        require_whole("height", render.height, 1)
+        require_whole("width", render.width, 1, MOST_PIXELS)
+        require_whole("height", render.height, 1, MOST_PIXELS)
         self.width = render.width
         self.height = render.height
         self._shadow = shadow

@@ -13,6 +13,9 @@ import numpy as np
 
 from vigym.render.scene.camera import CameraOption
 
+MOST = 2**31 - 1  # of any whole number
+MOST_LINKS = 1000  # of a robot that is made link by link
+
 
 @dataclass(frozen=True, kw_only=True)
 class RenderOptions:
@@ -40,7 +43,8 @@ class RenderOptions:
 
 def is_number(value: object) -> bool:
     """Return whether an option is a finite real number."""
-    return isinstance(value, int | float | np.integer | np.floating) and bool(np.isfinite(value))
+    real = isinstance(value, int | float | np.integer | np.floating)
+    return real and bool(abs(value) < np.inf)  # type: ignore[arg-type]
 
 
 def is_whole(value: object) -> bool:
@@ -60,10 +64,10 @@ def require_positive(option: str, found: object, unit: str) -> None:
     require(valid, option, found, f"{unit} > 0")
 
 
-def require_whole(option: str, found: object, least: int) -> None:
-    """Raise ValueError unless an option is a whole number, at least `least`."""
-    valid = is_whole(found) and found >= least  # type: ignore[operator]
-    require(valid, option, found, f"a whole number >= {least}")
+def require_whole(option: str, found: Any, least: int, most: int = MOST) -> None:
+    """Raise ValueError unless an option is a whole number from `least` to `most`."""
+    require(is_whole(found) and found >= least, option, found, f"a whole number >= {least}")
+    require(found <= most, option, found, f"a whole number of at most {most}")
 
 
 def require_bool(option: str, found: object) -> None:

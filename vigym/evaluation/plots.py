@@ -95,18 +95,20 @@ def _shortened(name: str, room: int) -> str:
 
 
 def _plot_returns(ax: Axes, evaluations: list[Evaluation], names: list[str]) -> None:
-    """Plot a point for every episode, mean and standard deviation beside them."""
+    """Plot a point for every episode; of several, mean and standard deviation beside them."""
+    several = len(evaluations[0].rows) > 1
     for column, one in enumerate(evaluations):
         values = one.column("return_")
         ax.plot(
             np.full(len(values), column), values, "o", color=f"C{column}", alpha=0.4, markersize=5
         )
-        ax.errorbar(
-            column + 0.2, values.mean(), values.std(), fmt="s", color=f"C{column}", capsize=4
-        )
+        if several:
+            style: dict[str, Any] = {"fmt": "s", "color": f"C{column}", "capsize": 4}
+            ax.errorbar(column + 0.2, values.mean(), values.std(), **style)
     shown = range(0, len(names), ceil(len(names) / TICKS))
     labels = names if _fit_below(names) else [str(1 + column) for column in shown]
-    ax.set(title="return of each episode; mean and std", xticks=shown, xticklabels=labels)
+    title = "return of each episode; mean and std" if several else "return of one episode"
+    ax.set(title=title, xticks=shown, xticklabels=labels)
     ax.set_xlim(-0.5, len(names) - 0.3)
 
 

@@ -28,15 +28,29 @@ class Metric:
     text: Callable[[Array], str]
 
 
+def deviation_of(values: Array) -> float | None:
+    """Return the standard deviation of values (n,); None for one alone, which has no spread."""
+    return float(values.std()) if len(values) > 1 else None
+
+
+def with_deviation(mean: float, deviation: float | None, form: str) -> str:
+    """Return a text of a mean, and of its standard deviation if it has one.
+
+    Args:
+        mean: of the values.
+        deviation: as `deviation_of` returns it.
+        form: format of both numbers.
+    """
+    return f"{mean:{form}}" if deviation is None else f"{mean:{form}} ± {deviation:{form}}"
+
+
 def _mean_and_std(values: Array) -> str:
     """Return mean and standard deviation with three significant digits of the larger one."""
-    mean, std = float(values.mean()), float(values.std())
+    mean, std = float(values.mean()), deviation_of(values)
     if not values.any():
         return "0"
-    digits = max(0, 2 - int(np.floor(np.log10(max(abs(mean), std, 1e-12)))))
-    if digits > 6:
-        return f"{mean:.1e} ± {std:.0e}"
-    return f"{mean:.{digits}f} ± {std:.{digits}f}"
+    digits = max(0, 2 - int(np.floor(np.log10(max(abs(mean), std or 0.0, 1e-12)))))
+    return with_deviation(mean, std, ".1e" if digits > 6 else f".{digits}f")
 
 
 def _maximum(values: Array) -> str:
@@ -91,9 +105,10 @@ def summary_of(evaluation: Evaluation) -> dict[str, Any]:
     }
     for metric in METRICS:
         x = evaluation.column(metric.column).astype(np.float64)
-        statistics = {"mean": x.mean(), "std": x.std(), "min": x.min(), "max": x.max()}
+        statistics = {"mean": x.mean(), "std": deviation_of(x), "min": x.min(), "max": x.max()}
         summary[metric.column.rstrip("_")] = {
-            name: _finite(float(value)) for name, value in statistics.items()
+            name: value if value is None else _finite(float(value))
+            for name, value in statistics.items()
         }
     return summary
 

@@ -25,6 +25,7 @@ from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.compile.layout import Rows
 from vigym.simulation.compile.model import build_model
+from vigym.simulation.failures import UserFunctions
 from vigym.simulation.state import inputs
 from vigym.simulation.state.batch import LaneGroups
 from vigym.simulation.state.coordinates import Coordinates
@@ -62,6 +63,7 @@ class Plant:
         self._built_plan = self.model.plan  # without room for held wrenches
         self.coordinates = Coordinates(mechanism)
         self.mechanism = copy.deepcopy(mechanism)  # with the analysis that was made of it
+        self._user_functions = UserFunctions(self.mechanism)
         self.is_imposed = bool(self.mechanism.motions or self.mechanism.velocity_constraints)
         header = header_of(self.model.plan)
         self._actuators = int(header["actuator_count"])
@@ -218,11 +220,13 @@ class Plant:
         """
         if self.is_imposed:
             inputs = inputs[0], np.hstack([inputs[1], self._motion_samples(timestep, steps)])
+        self._user_functions.clear()
         method = timestep, order, steps, self.options.tolerance, self.options.max_iterations
         self.groups.call(step.step, *inputs, *method, status, steps=steps)
         converged = status.item(0) if self.single else status[status[:, 0].argmin(), 0]
         if not converged:  # some steps failed, and may have diverged
             status[np.isnan(status[:, 2]), 2] = np.inf
+            self._user_functions.warn()
         return bool(converged)
 
     def _motion_samples(self, timestep: float, steps: int) -> Array:

@@ -285,7 +285,8 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         readings, plant = self._readings, self._plant
         masses = self.body_inertias[0].reshape(plant.count, -1)
         rows = impulse_rows(impulses, *masses.shape, plant.single)
-        pushed, before = rows.any(axis=(1, 2)), readings.energy_balance()
+        pushed = np.asarray(rows.any(axis=(1, 2)))
+        before = readings.energy_balance()
         plant.push(pushed, rows / masses[..., None], readings.books)
         readings.clear()
         gained = np.where(pushed, readings.energy_balance() - before, 0.0)

@@ -176,6 +176,8 @@ class CheckpointCallback(BaseCallback):
 
     def _on_training_start(self) -> None:
         self.steps = self.model.num_timesteps
+        # a process that ended before the checkpoint of its last row lost what the row tells of
+        self._curve = [row for row in self._curve if row[0] <= self.steps]
 
     def _on_step(self) -> bool:
         steps = self.model.num_timesteps
@@ -183,11 +185,11 @@ class CheckpointCallback(BaseCallback):
         if isinstance(self.model, OffPolicyAlgorithm):  # first: no checkpoint is without one
             with whole_file(self.out / REPLAY) as new:  # only the latest: it is large
                 self.model.save_replay_buffer(new)
-        save(self.model, self.out / "checkpoints" / str(steps))
-        self.steps = steps
         if score > self.best_so_far():
             save(self.model, self.out / "best")
         self._curve.append((steps, score))
         lines = [_COLUMNS, *(f"{steps},{score}" for steps, score in self._curve)]
         write_file(self.out / CURVE, "\n".join(lines) + "\n")
+        save(self.model, self.out / "checkpoints" / str(steps))  # last: it has all of the above
+        self.steps = steps
         return True

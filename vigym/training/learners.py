@@ -145,7 +145,7 @@ def new_model(
         algorithm: its class.
         recipe: with the hyperparameters.
         envs: to train in.
-        seed: of networks and actions.
+        seed: of networks, actions and environments.
         log: folder of tensorboard's files, or None.
 
     Raises:
@@ -164,7 +164,7 @@ def new_model(
 
 
 def saved_model(
-    algorithm: type[BaseAlgorithm], folder: Path, envs: VecEnv, log: str | None
+    algorithm: type[BaseAlgorithm], folder: Path, envs: VecEnv, seed: int, log: str | None
 ) -> BaseAlgorithm:
     """Return the model of a checkpoint, to train on.
 
@@ -172,6 +172,7 @@ def saved_model(
         algorithm: its class.
         folder: of the checkpoint; the replay buffer is that of the run.
         envs: to train in.
+        seed: of actions and environments from here on.
         log: folder of tensorboard's files, or None.
 
     Raises:
@@ -180,7 +181,9 @@ def saved_model(
     out = folder.parents[1]
     normalised_envs = read_normalisation(folder, envs, out)
     with open_file(folder / MODEL, "a saved model", owner=out) as stream:
-        model = algorithm.load(stream, normalised_envs, device="cpu", tensorboard_log=log)
+        model = algorithm.load(
+            stream, normalised_envs, device="cpu", seed=seed, tensorboard_log=log
+        )
     if isinstance(model, OffPolicyAlgorithm):
         _load_replay(model, out / REPLAY)
     return model

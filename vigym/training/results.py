@@ -14,7 +14,7 @@ from vigym.evaluation.episodes import Episode
 from vigym.evaluation.evaluate import Evaluation
 from vigym.evaluation.evaluate import evaluate as play
 from vigym.evaluation.policies import load_model
-from vigym.evaluation.tables import table_of
+from vigym.evaluation.tables import deviation_of, table_of, with_deviation
 from vigym.evaluation.video import film
 from vigym.files import whole_file
 from vigym.training.checkpoints import read_curve, read_normalisation
@@ -98,11 +98,11 @@ def evaluate_other(
     figures = {
         "episodes": len(returns),
         "mean_return": float(returns.mean()),
-        "return_deviation": float(returns.std()),
+        "return_deviation": deviation_of(returns),
         "success_rate": rate,
         "mean_length": float(lengths.mean()),
     }
-    table = [["return", "", f"{returns.mean():.5g} ± {returns.std():.3g}"]]
+    table = [["return", "", with_deviation(returns.mean(), deviation_of(returns), ".5g")]]
     table.append(["length", "steps", f"{lengths.mean():.5g}"])
     return Result(figures, [*_success_row(rate), *table])
 
@@ -120,13 +120,13 @@ def _figures(evaluation: Evaluation, success_rate: float | None) -> dict[str, fl
     """Return means and extremes over the episodes by name.
 
     Environment steps per second exclude the policy. Speed and cost of transport are None where
-    nothing travels, since JSON has no nan.
+    nothing travels, since JSON has no nan; so is the deviation of one return.
     """
     column = evaluation.column
     figures = {
         "episodes": len(evaluation.rows),
         "mean_return": float(column("return_").mean()),
-        "return_deviation": float(column("return_").std()),
+        "return_deviation": deviation_of(column("return_")),
         "lowest_return": float(column("return_").min()),
         "highest_return": float(column("return_").max()),
         "mean_length": float(column("length").mean()),
@@ -140,7 +140,7 @@ def _figures(evaluation: Evaluation, success_rate: float | None) -> dict[str, fl
         "slowest": float(column("speed").min()),
         "cost_of_transport": float(column("cost_of_transport").mean()),
     }
-    finite = {name: value if np.isfinite(value) else None for name, value in figures.items()}
+    finite = {key: x if x is not None and np.isfinite(x) else None for key, x in figures.items()}
     return finite | {"success_rate": success_rate}
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import EvalCallback, ProgressBarCallback
@@ -21,8 +22,9 @@ from vigym.evaluation.blocks import check_limit
 from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Progress
 from vigym.evaluation.video import record_video
-from vigym.files import restore_folder, write_file
+from vigym.files import read_json, restore_folder, write_file
 from vigym.training.checkpoints import (
+    A_RUN,
     CURVE,
     MODEL,
     RESULTS,
@@ -44,6 +46,7 @@ from vigym.training.results import Result, evaluate, evaluate_other, plot_curve,
 EVALUATIONS = 10  # in training, per run
 EVALUATION_ENVS = 16  # environments, and episodes, of one evaluation in training
 FRESH_SEED = 1_000_000  # first seed of the last evaluation, whose episodes training never plays
+_RESUMED_SEED = 2**31  # seeds of runs that go on are no smaller, those of others are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +62,7 @@ class TrainingRun:
         hyperparameters: in place of those of the recipe; names are those of rl_zoo3.
         seed: of networks and environments.
         episodes: of the last evaluation.
-        resume: whether to continue from the newest checkpoint of the folder.
+        resume: whether to continue from the newest checkpoint of the folder, if it has one.
         tensorboard: whether to write curves for tensorboard.
     """
 
@@ -83,6 +86,11 @@ class TrainingRun:
     def best(self) -> Path:
         """Model of the best policy."""
         return self.out / "best" / MODEL
+
+    @property
+    def video(self) -> Path:
+        """Film of an episode of the best policy."""
+        return self.out / "video.mp4"
 
     def configuration(self) -> dict[str, Any]:
         """Return what the run was asked for, as `config.json` has it."""
@@ -122,6 +130,7 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
     row |= {"processor_minutes": round(processor_seconds / 60.0, 2)}
     row |= {"learner_share": round(1.0 - environment_seconds / seconds, 3)}
     row |= result.figures
+    run.video.unlink(missing_ok=True)  # of a policy before
     write_file(run.out / RESULTS, json.dumps(row, indent=2) + "\n")
     return row, result
 
@@ -139,6 +148,28 @@ def _require_reward(run: TrainingRun) -> None:
         raise ValueError(f"environment {run.env_id!r}: found a fixed robot, expected {expected}")
 
 
+def finished(run: TrainingRun) -> bool:
+    """Return whether a run has all its steps and its last evaluation, in `results.json`.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    file = run.out / RESULTS
+    found = read_json(file, A_RUN) if file.is_file() else {}
+    enough = found.get("timesteps", 0) >= run.recipe.n_timesteps
+    return enough and bool(found.get("episodes") == run.episodes)
+
+
+def seed_after(seed: int, steps: int) -> int:
+    """Return the seed of a run that goes on: its episodes are none that it has seen.
+
+    Args:
+        seed: of the run.
+        steps: number of control steps of the checkpoint.
+    """
+    return _RESUMED_SEED | int(np.random.SeedSequence([seed, steps]).generate_state(1)[0])
+
+
 def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> tuple[int, float]:
     """Train from scratch or from the newest checkpoint.
 
@@ -149,19 +180,19 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
     options = {**recipe.training, **run.options}
     envs = TimedVecEnv(run.env_id, recipe.n_envs, options, spread=True)
     evaluation_envs = TimedVecEnv(run.env_id, EVALUATION_ENVS, run.options)
-    envs.seed(run.seed)
-    evaluation_envs.seed(FRESH_SEED // 2 + run.seed)
     restore_folder(run.out / "best")
     log = str(run.out / "tensorboard") if run.tensorboard else None
     last = newest_checkpoint(run.out) if run.resume else None
+    seed = run.seed if last is None else seed_after(run.seed, int(last.name))
+    evaluation_envs.seed(FRESH_SEED // 2 + seed)
     if last is None:
         with refusals_named(algorithm, run.hyperparameters):
-            model = new_model(algorithm, recipe, envs, run.seed, log)
+            model = new_model(algorithm, recipe, envs, seed, log)
     else:
-        model = saved_model(algorithm, last, envs, log)
+        model = saved_model(algorithm, last, envs, seed, log)
     evaluation = _evaluation(model, evaluation_envs, recipe, after)
     with refusals_named(algorithm, run.hyperparameters):
-        _train_on(model, recipe.n_timesteps, evaluation, after, fresh=not run.resume)
+        _train_on(model, recipe.n_timesteps, evaluation, after, fresh=last is None)
     envs.close()
     evaluation_envs.close()
     return model.num_timesteps, envs.seconds + evaluation_envs.seconds
@@ -223,7 +254,7 @@ def record(run: TrainingRun, progress: Progress = lambda done: None) -> Path | N
         run: that has ended.
         progress: called with the finished part, in [0, 1].
     """
-    path = run.out / "video.mp4"
+    path = run.video
     if is_own(run.env_id):
         record_video(run.env_id, str(run.best), path, FRESH_SEED, run.options, progress)
         return path

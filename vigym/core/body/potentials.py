@@ -5,9 +5,12 @@ and conservative in the discrete principle (Stoermer and Verlet's method). A pot
 body vibrate is stable up to an angular frequency of 2/h.
 """
 
+import math
+
 from vigym.core.compiler.callbacks import make_caller
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.simd import maximum
+from vigym.core.compiler.lanes import above, but_not
+from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.math.vectors import axpy, cross, mat_t_vec, max_abs3, scale, sub
 
 call_potential = make_caller(7, 1, 3, 3)  # pose; energy, force, torque
@@ -47,6 +50,13 @@ def add_potential_impulses(d, knot, h1):
         moment = sub(scale(half, torque), cross(d.pose(knot, potential.body).arm, impulse))
         body.force = sub(body.force, impulse)
         body.torque = sub(body.torque, moment)
+
+
+@phase(needs="imposed", otherwise=zero)
+def find_lanes_without_potential(d, knot):
+    """Find the lanes in which a function of a potential fails at a knot."""
+    total = absolute(sum_potential_energies(d, knot))
+    return but_not(d.full(1.0), above(d.full(math.inf), total))  # false for what is no number
 
 
 @phase(needs="imposed", otherwise=zero)

@@ -1,13 +1,19 @@
 """Functions of the user inside kernels: compiled for themselves, and called by their address.
 
 A kernel is compiled once, whatever functions it will call: an address is data like any other.
+
+A function of C has no errors: where one of the user's raises, or returns a number that is not
+finite, all numbers that the kernel finds are NaN, which no step takes. What it was given is kept.
 """
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import carray, cfunc, njit, types  # type: ignore[attr-defined]
 from numba.core import cgutils
@@ -19,19 +25,65 @@ _NUMBERS = types.CPointer(types.float64)
 _FUNCTION_OF_C = ir.FunctionType(ir.VoidType(), [ir.DoubleType().as_pointer()] * 2).as_pointer()
 
 
-def compile_function(function: Callable[..., Any], inputs: int, outputs: int) -> Any:
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """Function of C.
+
+    Attributes:
+        function: of (given, found), two arrays of numbers, as it was before.
+        of_c: the function of C, kept as long as kernels may call it.
+        record: (1 + inputs,) whether a call failed since it was zeroed, and what it was given.
+    """
+
+    function: Any
+    of_c: Any
+    record: Any
+
+    @property
+    def address(self) -> int:
+        """Address by which kernels call it."""
+        return int(self.of_c.address)
+
+
+@intrinsic
+def _numbers_at(context, address):
+    """Return a pointer to the numbers at an address."""
+
+    def generate(context, builder, sig, args):
+        return builder.inttoptr(args[0], context.get_value_type(sig.return_type))
+
+    return _NUMBERS(types.intp), generate
+
+
+def compile_function(function: Callable[..., Any], inputs: int, outputs: int) -> Compiled:
     """Compile a function of (given, found), two arrays of numbers, to one of C.
 
     Raises:
         TypeError: numba does not compile it, or what it calls.
     """
     inner = compilable(function)
+    record = np.zeros(1 + inputs)
+    address = record.ctypes.data
 
     def call(given, found):
-        inner(carray(given, (inputs,)), carray(found, (outputs,)))
+        numbers, results = carray(given, (inputs,)), carray(found, (outputs,))
+        finite = False
+        try:
+            inner(numbers, results)
+            finite = True
+        except Exception:
+            finite = False
+        for k in range(outputs):
+            finite = finite and math.isfinite(results[k])
+        if not finite:
+            results[:] = math.nan
+            kept = carray(_numbers_at(address), (1 + inputs,))
+            if kept[0] == 0.0:  # the first: the next may come of its NaN
+                kept[1:] = numbers
+                kept[0] = 1.0
 
     try:
-        return cfunc(types.void(_NUMBERS, _NUMBERS))(call)
+        return Compiled(inner, cfunc(types.void(_NUMBERS, _NUMBERS))(call), record)
     except Exception as error:  # numba raises errors of many kinds
         raise TypeError(f"{type(error).__name__}: {_reason(error)}") from error
 
@@ -44,7 +96,7 @@ def _reason(error: Exception) -> str:
 
 
 @functools.cache  # compiled once, and kept as long as kernels may call it
-def compile_potential(energy: Callable[..., Any], forces: Callable[..., Any]) -> Any:
+def compile_potential(energy: Callable[..., Any], forces: Callable[..., Any]) -> Compiled:
     """Compile a potential to a function of C: from 7 numbers of a pose to its 7 numbers.
 
     Args:
@@ -54,7 +106,7 @@ def compile_potential(energy: Callable[..., Any], forces: Callable[..., Any]) ->
     Raises:
         TypeError: functions that are no Python functions, or that numba does not compile.
     """
-    of_energy, of_forces = compilable(energy), compilable(forces)
+    of_energy, of_forces = compilable_of_user(energy), compilable_of_user(forces)
 
     def potential(pose, found):
         position, orientation = pose[:3].copy(), pose[3:].copy()
@@ -69,7 +121,13 @@ def compile_potential(energy: Callable[..., Any], forces: Callable[..., Any]) ->
 
 @functools.cache
 def compilable(function: Callable[..., Any]) -> Any:
-    """Return a function that numba compiles.
+    """Return a function of our own that numba compiles."""
+    return njit(error_model="numpy", nogil=True)(function)
+
+
+@functools.cache
+def compilable_of_user(function: Callable[..., Any]) -> Any:
+    """Return a function of the user's that numba compiles: places beyond its arrays are errors.
 
     Raises:
         TypeError: it is no function of Python.
@@ -78,7 +136,7 @@ def compilable(function: Callable[..., Any]) -> Any:
         return function
     if not inspect.isfunction(function):
         raise TypeError(f"{function!r} is no function of Python")
-    return njit(error_model="numpy", nogil=True)(function)
+    return njit(error_model="numpy", nogil=True, boundscheck=True)(function)
 
 
 def _parts(builder, kind, value):

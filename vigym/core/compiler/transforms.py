@@ -20,7 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from vigym.core.compiler.callbacks import compilable, compile_function, make_caller
+from vigym.core.compiler.callbacks import (
+    Compiled,
+    compilable,
+    compilable_of_user,
+    compile_function,
+    make_caller,
+)
 
 STEP = 1e-100  # of complex derivatives: nothing is subtracted, so that it may be tiny
 ITERATIONS = 30
@@ -191,7 +197,7 @@ def take_derivative(S, k, x, M, R):
 
 
 @functools.cache  # compiled once, and kept as long as kernels may call it
-def compile_transform(transform: Callable[..., Any], dofs: int, of_matrix: bool) -> Any:
+def compile_transform(transform: Callable[..., Any], dofs: int, of_matrix: bool) -> Compiled:
     """Compile the closure of a joint to a function of C from INPUTS to OUTPUTS numbers.
 
     Args:
@@ -202,7 +208,7 @@ def compile_transform(transform: Callable[..., Any], dofs: int, of_matrix: bool)
     Raises:
         TypeError: numba does not compile the function.
     """
-    of_user = compilable(transform)
+    of_user = compilable_of_user(transform)
     read_pose = compilable(read_matrix_pose if of_matrix else read_quaternion_pose)
 
     def evaluate(q, p, R, S):

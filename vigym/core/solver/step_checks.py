@@ -12,6 +12,7 @@ import math
 from typing import Any, NamedTuple
 
 from vigym.core.body.pose import max_angular_speed_change
+from vigym.core.body.potentials import find_lanes_without_potential
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -342,7 +343,7 @@ def find_any_suspects(suspects):
 
 @inline
 def reject_wrong_steps(d, step, parts, rate, solved):
-    """Let lanes fail in which the energy of a solved step is wrong.
+    """Let lanes fail in which the energy of a solved step is wrong, or has none by a potential.
 
     Args:
         d: the mechanism's data.
@@ -355,6 +356,9 @@ def reject_wrong_steps(d, step, parts, rate, solved):
         The findings, in which these lanes have failed.
     """
     remove_rebounds_of_short_steps(d, parts, solved.failed)
+    if d.potential_count > 0:
+        undefined = both(solved.done, find_lanes_without_potential(d, step.knot3))
+        solved = reject_lanes(solved, undefined)
     turn = absolute(step.h) * rate
     far, farthest = find_lanes_that_turn_far(d, step, parts, turn, solved)
     suspects = find_suspects(d, step, parts, turn, far, solved)

@@ -146,7 +146,7 @@ class Exoskeleton(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.patient in PATIENTS, "patient", self.patient, f"one of {list(PATIENTS)}")
+        require(self.patient in [*PATIENTS], "patient", self.patient, f"one of {list(PATIENTS)}")
         require_positive("period", self.period, "seconds")
         require_positive("torque_limit", self.torque_limit, "N m")
 

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from vigym.envs.joint_observation import JointObservation, joint_observation
+from vigym.envs.options import MOST_LINKS
 from vigym.envs.random_start import RandomStart
 from vigym.envs.task import Array, Quantities, Start, Task, require, require_whole
 from vigym.mechanism.elements.shapes import Capsule, Shape, Sphere
@@ -95,7 +96,7 @@ class PendulumChain(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole("links", self.links, 1)
+        require_whole("links", self.links, 1, MOST_LINKS)
         require(self.joint in JOINTS, "joint", self.joint, f"one of {JOINTS}")
 
     def mechanism(self) -> Mechanism:

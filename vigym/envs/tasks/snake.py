@@ -7,7 +7,13 @@ from typing import ClassVar
 import numpy as np
 
 from vigym.envs.arrays import stack
-from vigym.envs.options import require, require_bool, require_positive, require_whole
+from vigym.envs.options import (
+    MOST_LINKS,
+    require,
+    require_bool,
+    require_positive,
+    require_whole,
+)
 from vigym.envs.task import Array, Quantities, Start, Task
 from vigym.envs.tasks.snake_common import (
     Servo,
@@ -141,7 +147,7 @@ class Snake(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole("links", self.links, 2)
+        require_whole("links", self.links, 2, MOST_LINKS)
         require(self.drive in DRIVES, "drive", self.drive, f"one of {DRIVES}")
         for name in ("skates", "self_collision"):
             require_bool(name, getattr(self, name))

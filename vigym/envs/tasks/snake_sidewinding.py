@@ -7,7 +7,14 @@ from typing import ClassVar
 import numpy as np
 
 from vigym.envs.arrays import stack, world_up_in_body
-from vigym.envs.options import require, require_bool, require_positive, require_whole
+from vigym.envs.options import (
+    MOST_LINKS,
+    is_number,
+    require,
+    require_bool,
+    require_positive,
+    require_whole,
+)
 from vigym.envs.task import Array, Quantities, Start, Task
 from vigym.envs.tasks.snake_common import (
     Servo,
@@ -128,10 +135,10 @@ class SnakeSidewinding(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole("links", self.links, 2)
+        require_whole("links", self.links, 2, MOST_LINKS)
         require_positive("friction", self.friction, "a coefficient")
         require_bool("self_collision", self.self_collision)
-        require(bool(np.isfinite(self.way)), "way", self.way, "a finite angle [rad]")
+        require(is_number(self.way), "way", self.way, "a finite angle [rad]")
 
     def mechanism(self) -> Mechanism:
         """Return the straight snake."""

@@ -96,7 +96,7 @@ class Note:
 
     Attributes:
         action: one of "changed", "merged", "assembled", "dropped", "ignored", "not enforced",
-            "passive", "singular".
+            "passive", "singular", "unlike".
         element: the element in words ("joint 'knee' <mimic>").
         message: value that was found and its replacement or loss.
     """

@@ -1,8 +1,9 @@
 """Checks of single values: they return the stored form or raise MechanismError."""
 
-from collections.abc import Collection, Container
+from collections.abc import Callable, Collection, Container
 from itertools import chain, islice
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,8 @@ from vigym.mechanism.elements.errors import MechanismError
 Array = NDArray[np.float64]
 # relative; laminae have equality in the triangle inequality, less rounding
 TRIANGLE_TOLERANCE = 1e-6
+LARGEST = 1e100  # of coordinates, velocities, impulses and gravity: energies are numbers
+UNWRITABLE = ("Cc", "Cs")  # categories of control characters and surrogates
 LARGEST_INERTIA = 1e307  # [kg m^2] sums of nine such numbers are floats
 SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry of the tensor
 PERPENDICULAR_TOLERANCE = 1e-9  # cosine of the angle between two axes
@@ -66,12 +69,21 @@ def require_number(value: Any, element: str, low: float = -np.inf, infinite: boo
     return float(array)
 
 
+def call(function: Callable[..., Any], arguments: Any, element: str, expected: str) -> Any:
+    """Return what a function of the user's returns; the error names it and what it raised."""
+    try:
+        return function(*arguments)
+    except Exception as error:  # of the user's function
+        found = f"{type(error).__name__}: {error}"
+        raise MechanismError(f"{element}: found {found}, expected {expected}") from error
+
+
 def require_one_or_each(value: Any, element: str, count: int, equal: int) -> float | Array:
     """Return `value` as a number >= 0, or as a read-only array of `count` where they differ.
 
     The last `equal` ones have to be the same.
     """
-    if np.ndim(value) == 0:
+    if np.ndim(np.array(value, dtype=object)) == 0:
         return require_number(value, element, 0.0)
     expected = f"a number >= 0, or one for each of {count} degrees of freedom"
     values = require_numbers(value, element, expected)
@@ -110,12 +122,14 @@ def require_friction(value: ArrayLike, element: str) -> Array:
     return read_only(result)
 
 
-def require_vector(value: ArrayLike, element: str, size: int = 3) -> Array:
-    """Return `value` as a read-only array of `size` finite numbers."""
+def require_vector(value: ArrayLike, element: str, size: int = 3, largest: float = np.inf) -> Array:
+    """Return `value` as a read-only array of `size` finite numbers, none beyond the `largest`."""
     expected = f"{size} finite numbers"
     array = require_numbers(value, element, expected)
     if array.shape != (size,) or not np.isfinite(array).all():
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
+    if np.abs(array).max() > largest:
+        raise MechanismError(f"{element}: found {value!r}, expected {expected} up to {largest:g}")
     return array
 
 
@@ -168,9 +182,12 @@ def inertia_fault(tensor: Array, tolerance: float = TRIANGLE_TOLERANCE, least: f
 
 
 def require_new_name(name: Any, kind: str, *taken: Container[str]) -> str:
-    """Return `name`; raise unless it is a non-empty string that is in none of `taken`."""
+    """Return `name`; raise unless it is a text of one line that is in none of `taken`."""
     if not isinstance(name, str) or not name.strip():
         raise MechanismError(f"{kind} name: found {name!r}, expected a non-empty string")
+    if any(category(letter) in UNWRITABLE for letter in name):
+        expected = "no control characters or surrogates, which files cannot have"
+        raise MechanismError(f"{kind} name: found {name!r}, expected {expected}")
     if any(name in names for names in taken):
         raise MechanismError(
             f"{kind} {name!r}: found a second element of this name, expected unique names"

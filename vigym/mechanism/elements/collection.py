@@ -209,7 +209,7 @@ class Elements(checks.ReadOnly):
 
     @gravity.setter
     def gravity(self, gravity: ArrayLike) -> None:
-        self._gravity = checks.require_vector(gravity, "gravity [m/s^2]")
+        self._gravity = checks.require_vector(gravity, "gravity [m/s^2]", largest=checks.LARGEST)
 
     @property
     def ground(self) -> Ground | None:

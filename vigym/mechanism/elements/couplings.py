@@ -118,7 +118,8 @@ class VelocityConstraint(ReadOnly):
         """
         if self.function is not None:
             element = f"velocity constraint {self.name!r} rate at {time:g} s"
-            return checks.require_number(self.function(time), element)
+            value = checks.call(self.function, (time,), element, "a finite number")
+            return checks.require_number(value, element)
         assert self.times is not None
         assert self.values is not None
         return between_samples(self.times, self.values, time)[0]

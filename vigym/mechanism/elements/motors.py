@@ -157,7 +157,8 @@ class Motion(ReadOnly):
 
     def _value(self, function: Callable[[float], float], time: float) -> float:
         element = f"motion of {self.coordinate!r} at {time:g} s"
-        return checks.require_number(function(time), element)
+        value = checks.call(function, (time,), element, "a finite number")
+        return checks.require_number(value, element)
 
 
 def between_samples(times: Array, values: Array, time: float) -> tuple[float, float]:

@@ -103,7 +103,7 @@ def make_potential(
     position, orientation = (np.array(part, dtype=np.float64) for part in pose)
     expected = "(force, torque), three finite numbers each"
     element = f"potential {name!r} forces"
-    found = potential.forces(position, orientation)
+    found = checks.call(potential.forces, (position, orientation), element, expected)
     wrench = checks.require_numbers(found, element, expected)
     if wrench.shape != (2, 3) or not np.isfinite(wrench).all():
         raise MechanismError(f"{element}: found {found!r}, expected {expected}")
@@ -130,7 +130,9 @@ def _falling_slopes(potential: Potential, position: Array, orientation: Array, e
     def energy(shift: Array, turn: Array) -> float:
         half = np.append(1.0, 0.5 * turn)
         turned = quaternion_product(half / np.linalg.norm(half), orientation)
-        return checks.require_number(potential.energy(position + shift, turned), element)
+        pose = position + shift, turned
+        value = checks.call(potential.energy, pose, element, "a finite number")
+        return checks.require_number(value, element)
 
     still, axes = np.zeros(3), e * np.eye(3)
     shifts = [energy(-axis, still) - energy(axis, still) for axis in axes]

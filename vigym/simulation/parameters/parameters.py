@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.simulation.parameters.mass_ratios import MassRatios
 from vigym.simulation.parameters.quantities import (
     WHOLE,
     FactorTable,
@@ -37,6 +40,18 @@ class Parameters:
         self.factors: Array | None = None
         self._efforts: Array | None = None
         self._weight_factor: Any = None
+        self._ratios = MassRatios(plant.mechanism)
+        self._report_masses()
+
+    def _report_masses(self) -> None:
+        """Add a note, and warn, of bodies that touch and are too unlike in mass."""
+        fault = self._ratios.fault(self._masses())
+        if fault:
+            mechanism = self._plant.mechanism
+            note = Note("unlike", "masses", fault)
+            mechanism.notes += [] if note in mechanism.notes else [note]
+            text = f"mechanism {mechanism.name!r} masses: {fault}"
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
 
     @cached_property
     def table(self) -> FactorTable:
@@ -74,8 +89,15 @@ class Parameters:
                 plant.set_model(e, plant.model if as_built else self._scaled.model(rows[e]))
         if self.factors is not None or changed:
             self.factors = np.where(mask[:, None], rows, present)
+            self._report_masses()
         self._efforts = None
         self._weight_factor = None
+
+    def _masses(self) -> Array:
+        """Return the masses (count, n_bodies) [kg]."""
+        bodies = self._plant.mechanism.bodies
+        masses: Array = np.array([body.mass for body in bodies.values()])
+        return masses * self._factors_of("mass", list(bodies))
 
     def _mechanism(self, row: Array, environment: int) -> Mechanism:
         """Return the mechanism with a row of factors."""
@@ -144,10 +166,9 @@ class Parameters:
         """Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2] of all bodies."""
         bodies = self._plant.mechanism.bodies
         names = list(bodies)
-        mass = self._factors_of("mass", names)
+        masses, mass = self._masses(), self._factors_of("mass", names)
         length = self._factors_of("length", names)
         inertia = mass * length * length * self._factors_of("inertia", names)
-        masses = np.array([body.mass for body in bodies.values()]) * mass
         inertias = np.array([body.inertia for body in bodies.values()]) * inertia[..., None, None]
         return self._plant.squeeze(masses), self._plant.squeeze(inertias)
 
@@ -164,7 +185,7 @@ class Parameters:
             bodies = self._plant.mechanism.bodies
             masses = np.array([body.mass for body in bodies.values()])
             # rows side by side in memory are summed in one order, for any number of environments
-            weighed = np.ascontiguousarray(masses * self._factors_of("mass", list(bodies)))
+            weighed = np.ascontiguousarray(self._masses())
             gravity = self._factors_of("gravity", [WHOLE])[:, 0]
             factors = gravity * weighed.sum(axis=-1) / masses.sum()
             self._weight_factor = self._plant.number(factors)

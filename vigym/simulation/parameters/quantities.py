@@ -199,6 +199,7 @@ class FactorTable:
                 wrong shape or not finite and above zero.
         """
         rows = np.ones((count, self.size))
+        _require_mapping(parameters)
         for quantity, given in parameters.items():
             columns = self._columns_of(quantity)
             values = given if isinstance(given, Mapping) else dict.fromkeys(columns, given)
@@ -232,11 +233,17 @@ class FactorTable:
         }
 
 
+def _require_mapping(parameters: Any) -> None:
+    if not isinstance(parameters, Mapping):
+        expected = "a dictionary, quantity -> factor"
+        raise MechanismError(f"parameters: found {parameters!r}, expected {expected}")
+
+
 def _checked(value: ArrayLike, count: int, single: bool, label: str) -> Array:
     """Return factors () or (count,) after a check."""
     try:
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise MechanismError(f"{label}: found {value!r}, expected factors > 0") from error
     if has_bools_or_strings(value):
         raise MechanismError(f"{label}: found {value!r}, expected factors > 0")

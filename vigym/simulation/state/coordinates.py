@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.mechanism.elements.checks import Array, has_bools_or_strings
+from vigym.mechanism.elements.checks import LARGEST, Array, has_bools_or_strings
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
@@ -105,6 +105,7 @@ class Coordinates:
         qd = np.empty((count, len(self.velocity_names)))
         _write_given(q, positions, self._position_spans, "positions", single)
         _write_given(qd, velocities, self._velocity_spans, "velocities", single)
+        _require_mapping(base or {}, "base", "floating body -> values")
         for body, values in (base or {}).items():
             self._write_base(q, qd, body, values, single)
         for quaternion in self._quaternions:
@@ -169,6 +170,7 @@ class Coordinates:
             "velocity": (qd, slice(velocity.start, velocity.start + 3)),
             "angular_velocity": (qd, slice(velocity.start + 3, velocity.stop)),
         }
+        _require_mapping(values, f"base of {body!r}", "position, orientation or velocities by name")
         for key, value in values.items():
             if key not in parts:
                 raise MechanismError(
@@ -253,7 +255,7 @@ def _write_given(
         width = span.stop - span.start
         target[:, span] = _rows(value, width, len(target), f"{label} of {name!r}", single)
         written[span] = True
-    if not np.isfinite(target[:, written]).all():  # one check for all of them
+    if not (np.abs(target[:, written]) <= LARGEST).all():  # one check for all of them
         for name, value in given.items():
             _require_finite(np.asarray(value, dtype=np.float64), f"{label} of {name!r}")
 
@@ -269,7 +271,7 @@ def _rows(value: Any, width: int, count: int, label: str, single: bool) -> Array
     """Return values given for one environment or each, in a shape that fits (count, width)."""
     try:
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise MechanismError(f"{label}: found {value!r}, expected real numbers") from error
     if has_bools_or_strings(value):
         raise MechanismError(f"{label}: found {value!r}, expected real numbers")
@@ -284,7 +286,14 @@ def _rows(value: Any, width: int, count: int, label: str, single: bool) -> Array
     raise MechanismError(f"{label}: found shape {array.shape}, expected {expected}")
 
 
+def _require_mapping(value: Any, label: str, expected: str) -> None:
+    if not isinstance(value, Mapping):
+        raise MechanismError(f"{label}: found {value!r}, expected a dictionary, {expected}")
+
+
 def _require_finite(array: Array, label: str) -> None:
-    if np.count_nonzero(np.isfinite(array)) < array.size:
-        found = array[~np.isfinite(array)].ravel()[0]
-        raise MechanismError(f"{label}: found {found}, expected finite numbers")
+    fits = np.abs(array) <= LARGEST
+    if np.count_nonzero(fits) < array.size:
+        found = array[~fits].ravel()[0]
+        expected = "finite numbers" + f" up to {LARGEST:g}" * bool(np.isfinite(found))
+        raise MechanismError(f"{label}: found {found}, expected {expected}")

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.checks import LARGEST, Array
+
+MOST = 2**31 - 1  # of any whole number
 
 
 def environment_mask(mask: ArrayLike | None, count: int) -> NDArray[np.bool_]:
@@ -18,7 +20,10 @@ def environment_mask(mask: ArrayLike | None, count: int) -> NDArray[np.bool_]:
     """
     if mask is None:
         return np.ones(count, bool)
-    found = np.asarray(mask)
+    try:
+        found = np.asarray(mask)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"mask: found {mask!r}, expected bool of shape ({count},)") from error
     if found.shape != (count,) or found.dtype != np.bool_:
         raise ValueError(
             f"mask: found {found.dtype} of shape {found.shape}, expected bool of shape ({count},)"
@@ -30,7 +35,7 @@ def real_number(value: Any, name: str) -> float:
     """Convert an argument to a float; ValueError names the argument that is not a number."""
     try:
         found = float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name}: found {value!r}, expected a number") from error
     if isinstance(value, bool | np.bool_ | str | bytes):  # float() takes True as 1 and "2" as 2
         raise ValueError(f"{name}: found {value!r}, expected a number")
@@ -38,15 +43,20 @@ def real_number(value: Any, name: str) -> float:
 
 
 def positive_integer(value: Any, name: str) -> int:
-    """Convert an argument to an int of at least 1; ValueError names the argument that is not."""
+    """Convert an argument to an int of 1 to MOST; ValueError names the argument that is not."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ValueError(f"{name}: found {value!r}, expected a whole number of at least 1")
+    if value > MOST:
+        raise ValueError(f"{name}: found {value!r}, expected a whole number of at most {MOST}")
     return int(value)
 
 
 def real_array(values: ArrayLike, name: str) -> Array:
     """Copy an argument to a float64 array; ValueError names the one that is not of real numbers."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{name}: found {values!r}, expected real numbers in rows") from error
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name}: found {array.dtype} values, expected real numbers")
     return array.astype(np.float64, order="C")
@@ -141,9 +151,10 @@ def impulse_rows(impulses: ArrayLike, count: int, bodies: int, single: bool) -> 
     """
     given = real_array(impulses, "impulses")
     expected = (bodies, 3) if single else (count, bodies, 3)
-    if given.shape != expected or not np.isfinite(given).all():
+    if given.shape != expected or not (np.abs(given) <= LARGEST).all():
         raise ValueError(
-            f"impulses: found {given.tolist()}, expected finite numbers of shape {expected}"
+            f"impulses: found {given.tolist()}, expected finite numbers of shape {expected}, "
+            f"up to {LARGEST:g} N s"
         )
     return given.reshape(count, bodies, 3)
 

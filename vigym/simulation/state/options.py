@@ -14,6 +14,7 @@ from vigym.simulation.state.float32 import TOLERANCES
 from vigym.simulation.state.inputs import positive_integer, real_number
 
 MAX_THREADS = 256
+SHORTEST = 1e-300  # [s] step whose inverse is a number
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ def checked_options(mechanism: Mechanism, **given: Any) -> Options:
     Raises:
         ValueError: names the first value that is out of range.
     """
+    if not isinstance(mechanism, Mechanism):
+        raise ValueError(f"mechanism: found {mechanism!r}, expected a vigym.Mechanism")
     timestep = real_number(given["timestep"], "timestep [s]")
     precision = require_one_of(given["precision"], [*TOLERANCES], "precision")
     tolerance = TOLERANCES[precision]
@@ -62,6 +65,8 @@ def checked_options(mechanism: Mechanism, **given: Any) -> Options:
         tolerance = real_number(given["tolerance"], "tolerance")
     if not (0.0 < timestep < np.inf):
         raise ValueError(f"timestep: found {timestep!r}, expected a positive finite number [s]")
+    if timestep < SHORTEST:
+        raise ValueError(f"timestep: found {timestep!r}, expected at least {SHORTEST:g} s")
     _check_order(given["order"], mechanism)
     if not (1e-14 <= tolerance < 1.0):
         raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")

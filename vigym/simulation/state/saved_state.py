@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.mechanism.elements.checks import Array
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.plant import Plant
-from vigym.simulation.state.inputs import state_rows
+from vigym.simulation.state.inputs import real_array, state_rows
 from vigym.simulation.state.readings import Readings
 
 
@@ -84,7 +84,7 @@ class SavedState:
         Where states have them and the plant does not, it gets room for them.
         """
         plant = self._plant
-        shape, width = np.shape(state), plant.wrench_width
+        shape, width = real_array(state, "state").shape, plant.wrench_width
         n = plant.state_columns + 1 + self._readings.status_rows.shape[1]
         if not shape or shape[-1] in (n, n + n_factors):
             return state

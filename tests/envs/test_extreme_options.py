@@ -1,0 +1,61 @@
+"""Options of all environments that nothing can have: an error that says what was found, or a task."""
+
+from dataclasses import fields
+from importlib import import_module
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from vigym import assets
+from vigym.envs.options import MOST_LINKS
+from vigym.envs.registry import ENVIRONMENTS
+
+VALUES = (10**9, 10**30, -(10**30), -1, 1e300, 1e-320, np.nan, np.inf, "x", "a\0b", "", None, [],
+          {}, (1, 2), True, 3 + 4j, object())  # fmt: skip
+
+
+def task_class(entry):
+    module, _, name = entry.task.partition(":")
+    return getattr(import_module(module), name)
+
+
+@pytest.mark.parametrize("entry", ENVIRONMENTS, ids=lambda entry: entry.id)
+def test_each_option_is_refused_with_what_was_found_or_makes_a_mechanism(entry):
+    made, faults = task_class(entry), {}
+    needed = {"urdf": assets.path("minitaur_leg")} if entry.id == "vigym/Urdf-v0" else {}
+    for option in [field.name for field in fields(made)]:
+        for value in VALUES:
+            try:
+                made(**needed | {option: value}).mechanism()
+            except ValueError as error:
+                if "found" not in str(error):
+                    faults[option, repr(value)[:20]] = repr(error)
+            except Exception as error:
+                faults[option, repr(value)[:20]] = repr(error)
+    assert faults == {}
+
+
+@pytest.mark.parametrize("option", ["observation_noise", "action_latency", "pushes", "width",
+                                    "height", "overlay", "shadow", "camera", "randomization",
+                                    "timestep", "frame_skip"])  # fmt: skip
+def test_options_of_all_environments(option):
+    faults = {}
+    for value in VALUES:
+        try:
+            env = gym.make("vigym/Pendulum-v0", **{option: value})
+            env.reset(seed=0)
+            env.close()
+        except ValueError as error:
+            if "found" not in str(error):
+                faults[repr(value)[:20]] = repr(error)
+        except Exception as error:
+            faults[repr(value)[:20]] = repr(error)
+    assert faults == {}
+
+
+@pytest.mark.parametrize("name", ["PendulumChain", "Snake", "SnakeSidewinding"])
+@pytest.mark.parametrize("links", [MOST_LINKS + 1, 10**9, 10**30])
+def test_chains_without_end_are_refused(name, links):
+    with pytest.raises(ValueError, match=f"links: found {links}, expected a whole number of at"):
+        gym.make(f"vigym/{name}-v0", links=links)
