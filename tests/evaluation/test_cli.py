@@ -293,7 +293,7 @@ def test_warmup_has_the_kernels_of_all_environments():
         (["record", "vigym/Snake-v0", "--seconds", "nan"], 2, "found nan, expected a number"),
         (["record", "vigym/Snake-v0", "-f", f"{LONG}.mp4"], 2, "expected the name of a file"),
         (["record", "vigym/Snake-v0", "-f", f"{LONG}/film.mp4"], 2, "does not exist"),
-        (["evaluate", "vigym/Snake-v0", "-c", f"{LONG}.zip"], 1, "no such file"),
+        (["evaluate", "vigym/Snake-v0", "-c", f"{LONG}.zip"], 1, "no readable file"),
     ],
 )
 def test_an_error_is_one_line_with_the_mend(

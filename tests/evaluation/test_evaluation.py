@@ -276,7 +276,7 @@ def test_a_model_with_its_normalisation(tmp_path):
             "expected a callable of observation, info that returns an action",
         ),
         ("vigym/Pendulum-v0", "builtins:int", {}, "expected a callable of observation, info"),
-        ("vigym/Pendulum-v0", "nothing/model.zip", {}, "no such file"),
+        ("vigym/Pendulum-v0", "nothing/model.zip", {}, "no readable file"),
         (
             "vigym/Pendulum-v0",
             "zero",

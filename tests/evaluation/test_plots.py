@@ -14,8 +14,9 @@ SHORT = {"options": {"max_episode_steps": 5}, "traces": TRACES}
 
 
 @pytest.fixture
-def drawn(monkeypatch):
-    """Return the figures that were drawn, in place of files."""
+def drawn(monkeypatch, tmp_path):
+    """Return the figures that were drawn; their files stay empty."""
+    monkeypatch.chdir(tmp_path)
     figures = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, *place, **more: figures.append(figure))
     return figures
