@@ -46,6 +46,7 @@ EXCEPTIONS = {
     "vigym/evaluation/speed/startup.py TemporaryDirectory": "a cache of kernels for a moment",
     "vigym/evaluation/video.py write_frame": "to ffmpeg, whose file is that of `whole_file`",
     "vigym/training/run.py mkdir": "the folder of a run",
+    "vigym/training/run.py unlink": "the film of an earlier policy in that folder",
     "vigym/cli/app.py open": "/dev/null in place of a pipe that nobody reads",
 }
 
