@@ -8,13 +8,17 @@ from vigym.core.contact.kinematics import (
     set_contact_frame,
     touching_velocity,
 )
-from vigym.core.contact.laws.no_slip import is_nonholonomic, no_slip_point, set_no_slip_directions
+from vigym.core.contact.laws.no_slip import (
+    find_gripping_lanes,
+    is_nonholonomic,
+    no_slip_point,
+    set_no_slip_directions,
+)
 from vigym.core.contact.overlaps import find_released_lanes, touching_points_at_knot
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.contact.terrain.planes import is_on_plane
 from vigym.core.math.vectors import axpy, cross, dot, mat_vec, scale, sub, zero3
 from vigym.core.model.context import knot_buffer
-from vigym.core.model.tables.plan import SKATE
 
 CLOSED_GAP = 1e-6  # [m] gap of a contact that touches at a knot
 
@@ -50,7 +54,9 @@ def set_contact_at_knot(d, contact, knot, share):
     gap, normal, arm, partner_arm = touching_points_at_knot(d, contact, knot)
     closed = maximum(above(d.full(CLOSED_GAP), gap), contact_was_loaded(d, contact, gap))
     active = both(both(above(share, o), closed), is_on_plane(d, contact))
-    contact.active = active if contact.kind < SKATE else o + 1.0
+    if is_nonholonomic(contact):
+        active = find_gripping_lanes(d, contact, gap)
+    contact.active = active
     last = contact.last_force
     force = share * last[0], share * last[1], share * last[2], share * last[3]
     contact.anchor_force = force
