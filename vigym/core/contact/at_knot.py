@@ -12,13 +12,17 @@ from vigym.core.contact.kinematics import (
     set_depths,
     touching_velocity,
 )
-from vigym.core.contact.laws.no_slip import is_nonholonomic, no_slip_point, set_no_slip_directions
+from vigym.core.contact.laws.no_slip import (
+    find_gripping_lanes,
+    is_nonholonomic,
+    no_slip_point,
+    set_no_slip_directions,
+)
 from vigym.core.contact.overlaps import find_released_lanes, touching_points_at_knot
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.contact.terrain.planes import is_on_plane
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, sub, zero3
 from vigym.core.model.context import knot_buffer
-from vigym.core.model.tables.plan import SKATE
 
 CLOSED_GAP = 1e-6  # [m] gap of a contact that touches at a knot
 
@@ -83,7 +87,9 @@ def find_active_lanes(d, contact):
 
     Of a body below the ground only the deepest contacts touch.
     """
-    if contact.kind < SKATE:
+    if is_nonholonomic(contact):
+        contact.active = find_gripping_lanes(d, contact, contact.gap2)
+    else:
         gap, o = contact.gap2, d.full(0.0)
         above_least = gap - least_gap(d, contact, where(gap, o, gap))
         closed = above(d.full(CLOSED_GAP), above_least)
@@ -91,8 +97,6 @@ def find_active_lanes(d, contact):
         contact.active = both(contact.active, closed)
         if is_pair(contact):
             contact.active = but_not(contact.active, find_released_lanes(d, contact))
-    else:
-        contact.active = d.full(1.0)
 
 
 @phase(needs="contacts")

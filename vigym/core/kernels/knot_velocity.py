@@ -44,6 +44,7 @@ from vigym.core.loop.elimination import (
 )
 from vigym.core.loop.motions import motion_rate_residuals
 from vigym.core.loop.tracks import start_tracks
+from vigym.core.math.turns import step_momentum
 from vigym.core.math.vectors import (
     add,
     cross,
@@ -70,7 +71,7 @@ KNOT_TOLERANCE, UNSETTLED = 1e-10, 0.1
 def write_negative_momenta(d, knot2, h1):
     """Write minus the momentum of each body, about its anchor: rows of the Legendre transform.
 
-    Seen from the left of knot 2: p = m (v1 + h1/2 g), l = R2 (c1 J w1 - h1/2 w1 x J w1).
+    Seen from the left of knot 2: p = m (v1 + h1/2 g), and R2 l1, see `vigym.core.math.turns`.
     """
     gravity = d.environment.gravity
     for block in range(d.block_count):
@@ -78,8 +79,7 @@ def write_negative_momenta(d, knot2, h1):
         w1 = pose.angular_velocity
         Jw = mat_vec(inertia_matrix(body), w1)
         p = scale(body.mass, add(pose.velocity, scale(0.5 * h1, gravity)))
-        angular = sub(scale(pose.cosine, Jw), scale(0.5 * h1, cross(w1, Jw)))
-        angular = mat_vec(pose.rotation, angular)
+        angular = mat_vec(pose.rotation, step_momentum(Jw, w1, pose.cosine, -0.5 * h1))
         body.force = scale(-1.0, p)
         body.torque = sub(cross(pose.arm, p), angular)
 

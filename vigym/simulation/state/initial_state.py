@@ -13,7 +13,6 @@ from vigym.core.contact.at_knot import CLOSED_GAP
 from vigym.core.kernels.read import READ_GAP
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.contacts import contact_names
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.parameters.parameters import Parameters
@@ -277,9 +276,7 @@ def contact_groups(mechanism: Mechanism) -> list[ContactGroup]:
     for a, b in [*loops, *(pair for pair in pairs if WORLD not in pair)]:
         old, new = label[a], label[b]
         label = {root: new if name == old else name for root, name in label.items()}
-    collisions = mechanism.collisions.values()
-    planes = mechanism.planes_of_ground
-    contacts = [label[roots[c.body]] for c in collisions for _ in contact_names(c, planes)]
+    contacts = [label[roots[body]] for body in mechanism.ground_contact_bodies]
     groups = []
     for name in dict.fromkeys(label.values()):
         if name != label[WORLD] and name in contacts:
