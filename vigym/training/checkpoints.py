@@ -68,13 +68,13 @@ def _fault(folder: Path, out: Path) -> str:
             open_archive(stream, MODEL) as archive,
         ):
             # the end of a file that was cut may be that of an archive inside of it
-            missing = {"data", "policy.pth"}.difference(archive.namelist())
+            is_model = "data" in archive.namelist()
             damaged = archive.testzip()
         read_pickle(normalisation_file(folder) or folder / NORMALISATION, out)
     except Exception as error:  # what a damaged pickle raises may be anything
         return f"found {type(error).__name__}: {error}"
-    if missing:
-        return f"found no {min(missing)!r} in {MODEL}"
+    if not is_model:
+        return f"found no 'data' in {MODEL}"
     return f"found a damaged {damaged!r} in {MODEL}" if damaged else ""
 
 

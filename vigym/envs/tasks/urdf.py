@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -195,6 +196,7 @@ class Urdf(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require(isinstance(self.urdf, str | PathLike), "urdf", self.urdf, "the path of a file")
         for option in ("min_upright", "min_height", "friction"):
             value = getattr(self, option)
             valid = is_number(value) or (value is None and option != "min_upright")
