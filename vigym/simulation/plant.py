@@ -165,22 +165,22 @@ class Plant:
             none = np.empty((self.count, 0))
             self._start(mask, none, none)
 
-    def push(self, mask: NDArray[np.bool_], velocities: Array, books: Array) -> None:
+    def push(self, mask: NDArray[np.bool_], velocities: Array, sums: Array) -> None:
         """Start environments of a mask (count,) anew, with changes of velocities.
 
         Args:
             mask: (count,) environments to push.
             velocities: (count, n_bodies, 3) changes at the centres of mass [m/s].
-            books: (count, 2) energy dissipated so far and work [J].
+            sums: (count, 2) energy dissipated so far and work [J].
         """
         rows = self.model.body_rows
         changes = np.zeros((self.count, len(rows), 3))
         changes[:, rows - 1] = velocities
-        self._start(mask, changes.reshape(self.count, -1), books)
+        self._start(mask, changes.reshape(self.count, -1), sums)
 
-    def _start(self, mask: NDArray[np.bool_], changes: Array, books: Array) -> None:
+    def _start(self, mask: NDArray[np.bool_], changes: Array, sums: Array) -> None:
         if np.count_nonzero(mask):
-            arguments = mask[:, None].astype(np.float64), self.options.timestep, changes, books
+            arguments = mask[:, None].astype(np.float64), self.options.timestep, changes, sums
             self.groups.call(start.start, *arguments, changes=mask)
 
     def assemble(

@@ -285,11 +285,11 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         readings, plant = self._readings, self._plant
         masses = self.body_inertias[0].reshape(plant.count, -1)
         rows = impulse_rows(impulses, *masses.shape, plant.single)
-        pushed = np.asarray(rows.any(axis=(1, 2)))
+        mask = np.asarray(rows.any(axis=(1, 2)))
         before = readings.energy_balance()
-        plant.push(pushed, rows / masses[..., None], readings.books)
+        plant.push(mask, rows / masses[..., None], readings.energy_sums)
         readings.clear()
-        gained = np.where(pushed, readings.energy_balance() - before, 0.0)
+        gained = np.where(mask, readings.energy_balance() - before, 0.0)
         readings.start_energy = readings.start_energy + gained
 
     @property

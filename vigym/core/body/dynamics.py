@@ -138,7 +138,8 @@ def body_residuals(d, knot2, knot3, h):
 
         m v2/h + history,    R2 (l2/h + history),
 
-    l2 the angular momentum of the step, and their change by the motion that closes the joints to first order.
+    l2 the angular momentum of the step, and their change by the motion that closes the joints to
+    first order.
     """
     per_h = 1.0 / h
     for block in range(d.block_count):

@@ -1,9 +1,10 @@
 """Checks of the contacts once Newton has converged: none was missed, and no body sinks."""
 
+from vigym.core.body.correction import least_gap
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.kinematics import least_gap, mark_active_pair_lanes, place_contact
+from vigym.core.contact.kinematics import mark_active_pair_lanes, place_contact
 from vigym.core.contact.overlaps import find_deep_lanes, find_released_lanes, is_end
 from vigym.core.contact.plane import lowest_point, plane_gap
 from vigym.core.contact.segment_box import (

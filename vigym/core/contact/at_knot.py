@@ -1,15 +1,14 @@
 """Contacts at a knot alone, for its velocities: which touch there, their frames and forces."""
 
+from vigym.core.body.correction import least_gap, set_depths
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.assembly import contact_wrench
 from vigym.core.contact.kinematics import (
     contact_newton_increment,
-    least_gap,
     mark_active_pair_lanes,
     set_contact_frame,
-    set_depths,
     touching_velocity,
 )
 from vigym.core.contact.laws.no_slip import (

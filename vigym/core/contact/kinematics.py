@@ -1,6 +1,11 @@
 """Motion of contacts: which are active at knot 2, how they move to knot 3, and their velocities."""
 
-from vigym.core.body.correction import find_gap_target, free_fall_acceleration
+from vigym.core.body.correction import (
+    find_gap_target,
+    free_fall_acceleration,
+    least_gap,
+    set_gap_targets,
+)
 from vigym.core.body.pose import mean_rotation_rate
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
@@ -50,9 +55,6 @@ from vigym.core.model.tables.plan import (
 ACTIVE_STEPS = 4.0  # a contact is active whose approach and fall close the gap in so many steps
 
 
-# --- which contacts are active --------------------------------------------------------------------
-
-
 @phase(needs="contacts")
 def mark_active_pair_lanes(d):
     """Update the lanes in which any contact of two bodies is active: others skip loop rows."""
@@ -98,62 +100,6 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
     if PAIR_HEAD_CONTACT <= contact.kind <= PAIR_TAIL_CONTACT:
         active = where(last[0], active, but_not(active, coincides_with_nearest_contact(d, contact)))
     return both(active, is_on_plane(d, contact))
-
-
-@inline
-def least_gap(d, contact, gap):
-    """Return the gap that holds a contact: of the ground that of its body's deepest contact.
-
-    A body that starts below the ground is held as deep as it is, not at each of its points.
-    """
-    if is_pair(contact):
-        return gap
-    depth = d.body(contact.body).depth
-    return where(gap + depth, -depth, gap)
-
-
-@inline
-def add_depth(d, contact):
-    """Take an active contact's depth below the ground as that of its body, if it is the deepest."""
-    if not (is_nonholonomic(contact) or is_pair(contact)):
-        body = d.body(contact.body)
-        body.depth = maximum(body.depth, where(contact.active, -contact.gap2, 0.0 * contact.gap2))
-
-
-@inline
-def set_gap_target(d, contact, h):
-    """Set the gap that a contact with the ground is to end with."""
-    if not (is_nonholonomic(contact) or is_pair(contact)):
-        contact.gap_target = find_gap_target(d, contact, least_gap(d, contact, contact.gap2), h)
-
-
-@phase(needs="contacts")
-def set_depths(d):
-    """Write how deep the contacts of each body are below the ground."""
-    w = d.wide
-    for block in range(w.block_count):
-        body = w.body(block)
-        body.depth = 0.0
-    for block in range(d.aligned_block_count):
-        add_depth(w, w.aligned_contact(block))
-    for c in range(d.first_unaligned_contact, d.contact_count):
-        contact = d.contact(c)
-        if contact.membership < ALIGNED:
-            add_depth(d, contact)
-
-
-@phase(needs="contacts")
-def set_gap_targets(d, h):
-    """Set the gaps that contacts with the ground are to end with, by the depths of their bodies."""
-    set_depths(d)
-    w = d.wide
-    wide_h = w.full(h)
-    for block in range(d.aligned_block_count):
-        set_gap_target(w, w.aligned_contact(block), wide_h)
-    for c in range(d.first_unaligned_contact, d.contact_count):
-        contact = d.contact(c)
-        if contact.membership < ALIGNED:
-            set_gap_target(d, contact, h)
 
 
 @inline

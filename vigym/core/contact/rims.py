@@ -13,12 +13,11 @@ was held both ahead of that point and behind, it is held in between [regula fals
 
 import math
 
-from vigym.core.body.correction import find_gap_target
+from vigym.core.body.correction import find_gap_target, least_gap
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.active_set import OVERLAP, clear_dual, merge_force_into_contact
-from vigym.core.contact.kinematics import least_gap
 from vigym.core.contact.plane import (
     limit_rim_turn,
     lowest_point,

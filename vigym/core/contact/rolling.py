@@ -111,7 +111,8 @@ def slope_of_points(direction, rotations, arms, arc, along):
         arc: k and m, see above.
         along: derivative of k by a rotation, times -1 [world].
     """
-    (lever, spoke, turned), (more, chord) = arms, arc
+    lever, spoke, turned = arms
+    more, chord = arc
     turned_direction = mat_vec(rotations[1], mat_t_vec(rotations[0], direction))
     slope = axpy(0.5 + 0.5 * more, cross(spoke, turned_direction), cross(lever, direction))
     slope = axpy(0.5 * more, cross(turned, direction), slope)
@@ -149,7 +150,8 @@ def evaluate_motion_of_points(d, contact, b, knots, per_h, place, held):
     chord = scale(0.5, sub(add(back, spoke), add(before, turned)))
     more, by_turn = arc_excess(end.cosine)
     along = scale(0.25 * by_turn / per_h, mat_vec(start.rotation, end.angular_velocity))
-    rotations, arms, arc = (start.rotation, end.rotation), (lever, spoke, turned), (more, chord)
+    rotations = start.rotation, end.rotation
+    arms, arc = (lever, spoke, turned), (more, chord)
     slope_1 = slope_of_points(contact.tangent_1, rotations, arms, arc, along)
     slope_2 = slope_of_points(contact.tangent_2, rotations, arms, arc, along)
     return axpy(per_h, axpy(-more, chord, moved), end.velocity), slope_1, slope_2
@@ -162,7 +164,8 @@ def evaluate_pair_slip(d, contact, knot2, knot3, per_h, overlap):
     It has a part along the normal that does not count. Where the bodies overlap, by twice the
     negative of ``overlap`` [m], their points halfway count.
     """
-    knots, before, normal = (knot2, knot3), contact.normal2, contact.normal3
+    knots = knot2, knot3
+    before, normal = contact.normal2, contact.normal3
     overlap2 = half_overlap(contact.gap2)
     held = find_deep_lanes(d, contact)
     arm = add(contact.arm_lowest, d.pose(knot3, contact.body).arm)

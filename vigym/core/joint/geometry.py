@@ -80,8 +80,8 @@ def rotation_increment_axis(d, i, j, knot):
 
     Any basis of the free motions serves. Where the rates of three free rotations count (dampers) we
     take the one in which the rate over the step, of e2^-1 e3 = (w, v), grows along one unit vector:
-    a damper's derivative is then exact and stays within its own pivot. Where they have a spring, the
-    basis in which all of the load does, see ``vigym.core.joint.ball_spring``.
+    a damper's derivative is then exact and stays within its own pivot. Where they have a spring,
+    the basis in which all of the load does, see ``vigym.core.joint.ball_spring``.
     """
     body = d.body(i)
     if body.rotation_count == 3 and body.has_spring > 0:

@@ -70,10 +70,10 @@ def set_rebounds(d, knot, h):
 
 
 @phase
-def restart(d, knot, changes, books, first):
+def restart(d, knot, changes, sums, first):
     """Start anew at a knot, with changes of velocities [m/s, world]; time goes on.
 
-    The half step up to the knot is in the ``books``: what was dissipated so far, and work [J].
+    The half step up to the knot is in the ``sums``: what was dissipated so far, and work [J].
     """
     o, environment = d.full(0.0), d.environment
     for i in range(1, d.body_count):
@@ -88,27 +88,27 @@ def restart(d, knot, changes, books, first):
     environment.previous_step_size = o
     environment.history = o
     environment.rebound_energy = o
-    environment.dissipated = read_column(books, first, 0, o)
-    environment.work = read_column(books, first, 1, o)
+    environment.dissipated = read_column(sums, first, 0, o)
+    environment.work = read_column(sums, first, 1, o)
     environment.dissipated_remainder = o
     environment.work_remainder = o
 
 
 @phase
-def start_group(d, lanes, h, changes, books, first):
-    """Start some lanes, those of ``books`` anew at the present knot.
+def start_group(d, lanes, h, changes, sums, first):
+    """Start some lanes, those of ``sums`` anew at the present knot.
 
     Contacts rebound with the largest share, 1 or 1/2 or 1/4 ..., at which they give no energy.
     """
     save_state(d)
     knot, limit = knot_buffer(d, 0), d.full(0.0)
-    restarts, left = books.shape[1] > 0, PROJECTIONS
+    restarts, left = sums.shape[1] > 0, PROJECTIONS
     trials = REBOUND_TRIALS if d.contact_count > 0 else 0
     while left > 0:
         solve_knot_velocities(d, knot)  # one place that calls: compiled into it once
         if restarts:
             store_start_velocities(d, knot)
-            restart(d, knot, changes, books, first)
+            restart(d, knot, changes, sums, first)
             restarts = False
             continue
         if trials == REBOUND_TRIALS:
@@ -143,16 +143,16 @@ def read_lanes(d, mask, first):
 
 
 @entry
-def start(plan, model, state, work, features, batch, mask, timestep, changes, books, model_stride):
+def start(plan, model, state, work, features, batch, mask, timestep, changes, sums, model_stride):
     """Start the environments whose mask (environments, 1) is 1.
 
-    ``timestep`` is the size of the steps that follow [s], ``changes`` (environments, 3 bodies) those
-    of velocities by a push [m/s], in the order of rows. Before a push ``books`` (environments, 2)
-    hold the energy dissipated so far and work [J]; after a reset they have no columns.
+    ``timestep`` is the size of the steps that follow [s], ``changes`` (environments, 3 bodies) are
+    those of velocities by a push [m/s], in the order of rows. Before a push ``sums`` (environments,
+    2) hold the energy dissipated so far and work [J]; after a reset they have no columns.
     """
     for g in range(group_count(batch, mask.shape[0])):
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         first = g * d.lane_count
         lanes = read_lanes(d, mask, first)
         if any_lane(lanes):
-            start_group(d, lanes, timestep, changes, books, first)
+            start_group(d, lanes, timestep, changes, sums, first)

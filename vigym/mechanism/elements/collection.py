@@ -323,13 +323,10 @@ class Elements(checks.ReadOnly):
     @property
     def _ground_contacts(self) -> list[tuple[str, list[str]]]:
         """Body and names of the contacts of each collision and wheel with the ground."""
-        if self.ground is None:
-            return []
-        planes, touching = self.planes_of_ground, self.collisions.values()
-        return [
-            *((each.body, contact_names(each, planes)) for each in touching),
-            *((wheel.body, wheel_contact_names(wheel)) for wheel in self.wheels.values()),
-        ]
+        planes = self.planes_of_ground
+        found = [(each.body, contact_names(each, planes)) for each in self.collisions.values()]
+        found += [(wheel.body, wheel_contact_names(wheel)) for wheel in self.wheels.values()]
+        return found if self.ground is not None else []
 
     @property
     def planes_of_ground(self) -> int:

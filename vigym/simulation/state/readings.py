@@ -296,15 +296,14 @@ class Readings:
         return total
 
     @property
-    def books(self) -> Array:
+    def energy_sums(self) -> Array:
         """Energy dissipated and work of actuators (count, 2) since reset [J]."""
         return np.stack([self.scalar(read.READ_DISSIPATED), self.scalar(read.READ_WORK)], axis=1)
 
     def energy_balance(self) -> Array:
         """Return the energy balance (count,) [J], see `vigym.metrics.metrics`."""
-        lost, work = self.books.T
-        balance: Array = self.total_energy() - self.start_energy - work + lost
-        return balance
+        lost, work = self.energy_sums.T
+        return np.asarray(self.total_energy() - self.start_energy - work + lost)
 
     @property
     def energy(self) -> Energy:
