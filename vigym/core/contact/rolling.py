@@ -9,24 +9,21 @@ spoke r2 at knot 2 and r3 at knot 3. With the step's quaternion (c, v) it slips 
 
 the mean of the displacements of the points that touch at both knots. That is odd in time: of order
 two while the body rolls, tilts and turns at once. The displacement of one of these points alone
-would be of order one, and give or take energy for as long as the body rolls. tau is
-its turn as its angular momentum has it, right to 3e-6 of 0.2 rad and 2e-3 of a radian, see
-`vigym.core.math.turns`: what only rolls accelerates as the law says.
+would be of order one, and give or take energy for as long as the body rolls. tau is its turn as its
+angular momentum has it (`vigym.core.math.turns`), right to 3e-6 of it at 0.2 rad, 2e-3 at a radian:
+what only rolls accelerates as the law says.
 
 **Of two bodies.** Each moves by the mean of the displacements of its points that touch at both
 knots: p2 and p3, fixed in the body, with rotation matrices R2 and R3
 
     x3 - x2 + (R3 - R2) (p2 + p3) / 2.
 
-The parts s2 and s3 of these arms that stand on a surface as a ball's do [world] move by less as the
-chords of their places in the body than as arcs: of
-
-    m = (R3 + R2) (R3^T s3 - R2^T s2) / 2
-
-the motion has less by k m, k = 9 b^3 (1 + 2c) / c - 1. A ball that rolls on a box at rest then
-slips as on the ground. Bodies that move as one do not slip. Two
-contacts that hold a ball between walls agree about its rolling. By points of knot 2 alone they
-would differ by a little in each step, and friction would squeeze the ball ever harder.
+What is round touches with spokes s2 and s3 [world], whose ends move on the body along an arc. The
+chord between them is shorter, (R3 + R2) (R3^T s3 - R2^T s2) / 2 in the world. Of that the motion
+lacks the part k = 9 b^3 (1 + 2c) / c - 1, so that a ball that rolls on a box at rest slips as on
+the ground. Bodies that move as one do not slip. Two contacts that hold a ball between walls agree
+about its rolling. By points of knot 2 alone they would differ by a little in each step, and
+friction would squeeze the ball ever harder.
 """
 
 from vigym.core.compiler.kernel import inline
@@ -94,7 +91,7 @@ def evaluate_slip(d, contact, knot2, knot3, per_h):
 
 @inline
 def arc_excess(c):
-    """Compute k by the cosine of a step's quaternion, and its derivative."""
+    """Compute k, see above, by the scalar part of a step's quaternion, and its derivative."""
     factor, per_c = 0.5 * rolling_factor(c), 1.0 / c
     return factor * per_c - 1.0, per_c * (0.5 * rolling_factor_slope(c) - factor * per_c)
 
@@ -108,7 +105,7 @@ def slope_of_points(direction, rotations, arms, arc, along):
         rotations: rotation matrices of the body at knot 2 and knot 3.
         arms: mean arm without the part at knot 3 that stands on the surface, that part, and that
             of knot 2 as it turned with the body [m].
-        arc: k and m, see above.
+        arc: k and the chord, see above.
         along: derivative of k by a rotation, times -1 [world].
     """
     lever, spoke, turned = arms

@@ -237,7 +237,7 @@ def coordinate_change(d, i, j, rate, slope, h):
     """Compute the change of a coordinate over the step [m, rad].
 
     The tangent t of a quarter of an angle's change is a root of t^2 r - 2 t + 3 r = 0 with
-    r = h rate / 6; the rate falls beyond t = 1 / r.
+    r = h rate / 6; beyond t^2 = 3 the rate falls.
     """
     if j < d.body(i).translation_count:
         return h * rate

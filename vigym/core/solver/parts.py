@@ -11,7 +11,7 @@ MEDIUM = 0.25  # part of the step from which on methods of many iterations may w
 SMALLEST = 1.0 / 1048576.0  # halved parts stop at this part of the step
 LENGTHENING = 1.5  # factor on a part where the smallest one fails
 MOST_PATIENCE = 15.0  # most parts that are done before one is doubled, where doubled ones failed
-MOST_TURN = 1.0  # [rad] rotation of a step up to which rates are right to a percent
+MOST_TURN = 1.0  # [rad] rotation of a step up to which rates are right to 2e-3
 MOST_HALVINGS = 8  # of the part that a step with larger rotations begins with
 MOST_FAILURES = 1000.0  # a step is given up where more parts than this fail
 
@@ -46,8 +46,8 @@ class Parts(NamedTuple):
 def shorten_first_part(d, dt, size):
     """Halve the part to begin with where a body turns too fast for a step as long.
 
-    Rates agree less with angles the farther it turns, and beyond 2.3 rad there is no solution: no
-    larger momentum.
+    The farther it turns, the less its rate agrees with its angle. Of more than 2.3 rad times the
+    inertia there is no momentum of a step at all.
     """
     most, turn = d.full(MOST_TURN), absolute(dt) * d.environment.angular_speed
     if any_lane(above(turn, most)):
