@@ -120,8 +120,8 @@ def find_lanes_that_double(d, step, change):
 def find_lanes_that_turn_round(d, step):
     """Find the lanes in which a joint with limits turns by more than 2.8 rad in a step.
 
-    The momentum of a step falls as it turns on from there, so that the equations have roots at
-    which a joint beside one limit turns on to the other one.
+    The momentum of a step falls as it turns on from there, and its rate from 4.2 rad on, so that
+    the equations have roots at which a joint beside one limit turns on to the other one.
     """
     o, found = d.full(0.0), d.full(0.0)
     for r in range(d.active_joint_count):
@@ -129,8 +129,9 @@ def find_lanes_that_turn_round(d, step):
         body = d.body(i)
         if body.has_limit > 0:
             for j in range(body.translation_count + body.rotation_count):
-                _, _, _, slope = dof_rate_over_step(d, i, j, step.knot3, step.h)
-                found = maximum(found, above(o, step.h * slope))
+                _, slope, _, momentum_slope = dof_rate_over_step(d, i, j, step.knot3, step.h)
+                falls = maximum(above(o, step.h * slope), above(o, step.h * momentum_slope))
+                found = maximum(found, falls)
     return found
 
 
