@@ -31,7 +31,6 @@ class Call(NamedTuple):
         order: of the method, see ``kernels.compositions``.
         substeps: number of sub-steps.
         tolerance: largest scaled residual of a step.
-        budget: largest number of iterations of a sub-step.
         status: (environments, STATUS_COLUMNS), written: whether it arrived, iterations, residual,
             halvings, saturated ones, power.
     """
@@ -42,7 +41,6 @@ class Call(NamedTuple):
     order: int
     substeps: int
     tolerance: float
-    budget: int
     status: Any
 
 
@@ -102,7 +100,7 @@ def step_group(d, call, first, lanes):
             break
         dt = stage_fraction(call.order, stage % stages) * call.dt
         read_motions(d, call.targets, first, stage)
-        alive, count, largest, halved, full = advance(d, dt, alive, call.tolerance, call.budget)
+        alive, count, largest, halved, full = advance(d, dt, alive, call.tolerance)
         iterations = iterations + count
         residual = maximum(residual, largest)
         halvings = halvings + halved
@@ -142,7 +140,6 @@ def step(
     order,
     substeps,
     tolerance,
-    budget,
     status,
     start,
     stop,
@@ -154,7 +151,7 @@ def step(
     In one environment lanes are bodies where bodies are independent, and single floats along the
     tree; in a batch lanes are environments.
     """
-    call = Call(torques, targets, dt, order, substeps, tolerance, budget, status)
+    call = Call(torques, targets, dt, order, substeps, tolerance, status)
     for g in range(start, stop):
         state_start = g * plan[STATE_SIZE]
         d = group_data(
