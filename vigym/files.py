@@ -26,7 +26,7 @@ from vigym.ownership import trusted_users
 
 MOST_TEXT = 1 << 25  # bytes of a file of text: URDF, JSON, CSV
 MOST_BYTES = 1 << 28  # bytes of another file, and of what is unpacked from one
-MOST_NESTED = 200  # elements of XML inside of each other
+MOST_NESTED = 600  # elements of XML inside of each other
 FileName = str | os.PathLike[str]
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -193,7 +193,9 @@ def check_xml(data: bytes, place: str, error: type[Exception]) -> None:
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.EntityDeclHandler = declare
-    with contextlib.suppress(expat.ExpatError):  # its reader tells
+    with contextlib.suppress(
+        expat.ExpatError, LookupError
+    ):  # bad XML or encoding: its reader tells
         parser.Parse(data, True)
 
 

@@ -55,7 +55,7 @@ CORPUS = {
         '<!DOCTYPE r [<!ENTITY e0 "e">'
         + "".join(f'<!ENTITY e{k} "{f"&e{k - 1};" * 10}">' for k in range(1, 12))
         + "]><robot name='&e11;'/>",
-        "found invalid XML",
+        "found the declaration of an entity, 'e0', expected none",
     ),
     "other root": ("<sdf><model/></sdf>", "found <sdf>, expected <robot>"),
     "no robot name": (GOOD.replace(' name="good"', ""), "<robot>: found no name"),

@@ -165,8 +165,8 @@ FAULTS = {
         "'a': .*carry it by a joint of type 'floating'",
     ),
     "name": (
-        lambda: Mechanism(name="a\x00b"),
-        "name 'a.x00b': found a character that XML does not allow, expected",
+        lambda: Mechanism(name="a\ufffeb"),
+        "name 'a.ufffeb': found a character that XML does not allow, expected",
     ),
 }
 

@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 TRIANGLE_TOLERANCE = 1e-6
 LARGEST = 1e100  # of coordinates, velocities, impulses and gravity: energies are numbers
 UNWRITABLE = ("Cc", "Cs")  # categories of control characters and surrogates
+WHITE_SPACE = "\t\n\r"  # control characters that files can have
 LARGEST_INERTIA = 1e307  # [kg m^2] sums of nine such numbers are floats
 SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry of the tensor
 PERPENDICULAR_TOLERANCE = 1e-9  # cosine of the angle between two axes
@@ -182,10 +183,10 @@ def inertia_fault(tensor: Array, tolerance: float = TRIANGLE_TOLERANCE, least: f
 
 
 def require_new_name(name: Any, kind: str, *taken: Container[str]) -> str:
-    """Return `name`; raise unless it is a text of one line that is in none of `taken`."""
+    """Return `name`; raise unless it is a text that files can have, and in none of `taken`."""
     if not isinstance(name, str) or not name.strip():
         raise MechanismError(f"{kind} name: found {name!r}, expected a non-empty string")
-    if any(category(letter) in UNWRITABLE for letter in name):
+    if any(category(each) in UNWRITABLE and each not in WHITE_SPACE for each in name):
         expected = "no control characters or surrogates, which files cannot have"
         raise MechanismError(f"{kind} name: found {name!r}, expected {expected}")
     if any(name in names for names in taken):
