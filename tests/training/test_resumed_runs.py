@@ -64,7 +64,7 @@ def preempt(monkeypatch, name, number):
     monkeypatch.setattr(checkpoints, name, end)
 
 
-@pytest.mark.parametrize("name", ["save", "write_whole"])
+@pytest.mark.parametrize("name", ["save", "write_file"])
 def test_one_command_begins_goes_on_and_ends(name, tmp_path, capsys, monkeypatch):
     """Wherever it is preempted: rows of the curve are neither lost nor there twice."""
     ends = 0
