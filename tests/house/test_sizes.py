@@ -8,6 +8,7 @@ from sources import SCRIPTS, SOURCES, Function, Source, imported, sources_below
 
 MODULES = 12  # in a folder, beside its __init__
 FILE_LINES = 400
+LONG_FILE_LINES = 500  # of those listed in WHOLE_CLASSES
 FUNCTION_LINES = 40  # of code: blank lines, comments and the docstring are not counted
 FUNCTION_LINES_OF_TESTS = 50  # scenes are lists of elements
 COLUMNS = 100
@@ -25,6 +26,11 @@ CATALOGUES = {
     "vigym/cli": "a file for each command",
     "vigym/envs/tasks": "a file for each environment; full",
 }
+# file of a class that is not to be cut: why it is long
+WHOLE_CLASSES = {
+    "vigym/simulation/simulator.py": "the public class, its methods documented one by one",
+    "vigym/simulation/plant.py": "all calls of kernels",
+}
 # file and function: why it has more parameters
 MANY_PARAMETERS = {
     "vigym/mechanism/mechanism.py add_joint": "public; every attribute of a joint is a keyword",
@@ -41,6 +47,7 @@ MANY_PARAMETERS = {
     "vigym/core/kernels/step.py step": "entry kernel: Python passes flat arrays",
     "vigym/core/kernels/reset.py reset": "entry kernel: Python passes flat arrays",
     "vigym/core/kernels/assemble.py assemble": "entry kernel: Python passes flat arrays",
+    "vigym/core/kernels/start.py start": "entry kernel: Python passes flat arrays",
     "tests/scenes/touching_scenes.py add_five_bar": "a robot's leg: body, hips, knees, rods",
     "vigym/core/compiler/rows.py group_data": "the flat arrays of a lane group and their starts",
 }
@@ -117,7 +124,8 @@ def test_a_folder_is_small_enough_to_find_a_file_in():
 
 def test_a_file_is_small_enough_to_see_whole():
     lengths = {source.name: len(source.lines) for source in [*SOURCES, *SCRIPTS]}
-    assert {name: n for name, n in lengths.items() if n > FILE_LINES} == {}
+    caps = {name: LONG_FILE_LINES if name in WHOLE_CLASSES else FILE_LINES for name in lengths}
+    assert {name: n for name, n in lengths.items() if n > caps[name]} == {}
 
 
 def test_a_function_is_small_enough_to_see_whole():

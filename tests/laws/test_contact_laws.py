@@ -166,7 +166,8 @@ def test_every_shape_lands_and_stays_above_the_ground(kind, h):
         tangential = contacts.force - force[:, None] * contacts.normal
         assert force.min() >= 0.0
         assert (np.linalg.norm(tangential, axis=-1) <= 0.5 * force * (1.0 + 1e-6) + 1e-6).all()
-        assert sim.energy().total <= start * (1.0 + 1e-9)
+        # in flight the energy of a body of unlike inertias swings with the square of the step
+        assert sim.energy().total <= start * (1.0 + 1e-9 + 2e-4 * h * h)
         touched += lowest(sim) <= DEEPEST
     assert touched > 0.2 / h
 

@@ -124,7 +124,6 @@ def test_dampers_and_friction_take_their_energy():
     sim = Simulator(lifting(Slide(damping=0.02, friction=0.01)))
     sim.reset(velocities=np.array([0.0, 0.0, 0.05, 0.0, 0.0, 1.0]))
     stepped(sim, 300)
-    # a turn counts as twice the sine of its half angle: 4e-6 of a rate of .01 rad a step
     assert abs(sim.metrics()["energy_balance"]) < 1e-5 * 0.5 * INERTIA_OF_SCREW
     assert sim.metrics()["dissipated"] == pytest.approx(0.5 * INERTIA_OF_SCREW, rel=1e-4)
 
@@ -159,7 +158,7 @@ def test_motors_are_those_of_built_in_joints(model):
             readings = sim.metrics()["work_actuator"], *sim.motor_forces
             rows.append([*sim.body_states.ravel(), *readings])
         found.append(rows)
-    # a rate of an angle is (2/h) sin(change/2), of a coordinate of one's own (change)/h
+    # both rates are those of the angle, of the built-in hinge to the fourth power of its turn
     np.testing.assert_allclose(*found, atol=1e-5)
 
 

@@ -51,16 +51,14 @@ def test_effort_is_the_most_a_motor_gives(model):
     sim = Simulator(mech)
     for _ in stepped(sim, 20, targets=[1e3]):
         t = float(sim.time)
-        assert sim.joint_velocities[0] == pytest.approx(
-            2.0 / MOMENT * t, rel=2e-3
-        )  # sin(h w / 2) for h w / 2
+        assert sim.joint_velocities[0] == pytest.approx(2.0 / MOMENT * t, rel=1e-7)
     assert sim.metrics()["work_actuator"] == pytest.approx(2.0 * sim.joint_positions[0], rel=2e-3)
     assert abs(sim.metrics()["energy_balance"]) <= 2e-3 * sim.energy().total
 
 
 def test_velocity_motor_holds_its_rate():
     sim = run(Simulator(motor(0.0, 100.0, 5.0)), 100, targets=[3.0])
-    assert sim.joint_velocities[0] == pytest.approx(3.0, rel=1e-4)  # of sines of half a step's turn
+    assert sim.joint_velocities[0] == pytest.approx(3.0, rel=1e-4)
 
 
 def test_idle_motors_do_nothing():
@@ -218,7 +216,7 @@ def test_motor_pushes_into_a_stop_with_its_effort():
 
 
 def test_voltage_motor_at_a_knot():
-    """The read-out solves the motor's law at the knot, I rate = I sin(change)/h + h/2 torque(angle, rate).
+    """The read-out solves the motor's law at the knot, I rate = momentum of the step + h/2 torque(angle, rate).
 
     The law is a straight line there, through the rate of the step before: exact where the motor's
         curve does not bend.
@@ -237,7 +235,8 @@ def test_voltage_motor_at_a_knot():
             motor.voltage * pulse - (motor.torque_constant + motor.viscous) * rate
         ) / motor.resistance
         torque = np.sign(current) * np.interp(abs(current), motor.currents, motor.torques)
-        momentum = inertia * np.sin(angle - before) / h
+        s, c = np.sin(0.5 * (angle - before)), np.cos(0.5 * (angle - before))
+        momentum = 18.0 * inertia * s * (1.0 + 2.0 * c) / (2.0 + c) ** 3 / h
         off.append(abs(inertia * rate - momentum - 0.5 * h * torque))
     assert np.median(off) <= 1e-9
     assert max(off) <= 5e-4

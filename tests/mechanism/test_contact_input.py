@@ -98,7 +98,8 @@ def test_without_ground_what_touches_is_kept_and_wheels_are_errors():
     assert not mech.wheels
     mech.ground = vigym.Ground()
     mech.add_wheel("w", "b", (0, 0, 0), (0, 1, 0), 0.1)
-    assert mech.contact_names == ["foot", "ball", "rod:0", "rod:1", "ball/rod"]
+    wheel = [f"w:{i}" for i in range(4)]
+    assert mech.contact_names == ["foot", "ball", "rod:0", "rod:1", *wheel, "ball/rod"]
 
 
 SURFACES = {

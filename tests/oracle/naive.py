@@ -17,7 +17,19 @@ from __future__ import annotations
 import numpy as np
 
 from oracle import naive_vibrations as vibrations
-from oracle.naive_joints import IDENTITY, TwinJoint, conj, cross, dot, increment, mul, wrapped
+from oracle.naive_joints import (
+    IDENTITY,
+    TINY,
+    TwinJoint,
+    conj,
+    dot,
+    increment,
+    mean_rate,
+    mul,
+    single_rate,
+    turn_slopes,
+    wrapped,
+)
 from oracle.naive_linear import least_motion, newton_direction
 from oracle.naive_springs import TwinSprings
 
@@ -157,22 +169,27 @@ class Twin:
             s3, th3, e3 = joint.coordinates(x3, q3)
             slide = (s3 - s2) / h
             if joint.ball:
-                turn = 2.0 / h * mul(conj(e2), e3)[..., 1:]
+                change = mul(conj(e2), e3)
+                turn = 6.0 / h * change[..., 1:] / (2.0 + change[..., :1])
                 parts.append((slide, turn, slide, turn, s3 - s2, h * turn))  # no armature here
             else:
                 turn = wrapped(th3 - self.angles[joint.name])
-                parts.append(
-                    (slide, 2.0 / h * np.sin(0.5 * turn), slide, np.sin(turn) / h, s3 - s2, turn)
-                )
+                momentum = 0.5 * h * (single_rate(turn + 1j * TINY, h) ** 2).imag / TINY
+                parts.append((slide, single_rate(turn, h), slide, momentum, s3 - s2, turn))
         return tuple(
             np.concatenate([a for part in parts for a in part[k : k + 2]], axis=-1)
             for k in (0, 2, 4)
         )
 
     def spin(self, w, h, sign):
-        """Angular momentum c J w + sign h/2 w x J w at an end of the step (+1 its first knot, -1 its second)."""
-        Jw = np.einsum("nij,...nj->...ni", self.inertia, w)
-        return increment(w, h)[..., :1] * Jw + sign * 0.5 * h * cross(w, Jw)
+        """Angular momentum at an end of the step (+1 its first knot, -1 its second); of no step J w."""
+        if h == 0.0:
+            return np.einsum("nij,...nj->...ni", self.inertia, w)
+        return -sign / h * turn_slopes(increment(w, h), self.inertia, sign < 0.0)
+
+    def motion(self):
+        """Velocities and rates of rotation over the last step (6 n,)."""
+        return np.hstack([self.v, mean_rate(self.w, self.h1)]).ravel()
 
     def balance(self, V, u, h):
         """Momentum balance of all bodies without constraint forces [N, N m] over h; V (..., 6 n)."""

@@ -9,17 +9,21 @@ rigid, else a little soft, as in the compiled stepper (see `naive_soft`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 
 from oracle.naive import Twin
 from oracle.naive_drives import Drives, Freedoms, Rolling
+from oracle.naive_joints import mean_rate
 from oracle.naive_knot import knot_velocities
 from oracle.naive_laws import miss, solve
 from oracle.naive_linear import least_motion, newton_directions
 from oracle.naive_pairs import SLIDES, pair_contacts
 from oracle.naive_soft import PROX, SINKS, Softness, masses
 from oracle.naive_touching import QUARTERS, Touching, TwinContact
-from vigym.mechanism.elements.contacts import contact_features
+from vigym.mechanism.elements.contacts import contact_features, wheel_rim
 
 RESTS = 2.0  # steps of free fall: what lands more slowly does not bounce
 PUSH = 1e-6  # of a start in penetration, at most this much is pushed out in a step [m, rad]
@@ -37,6 +41,10 @@ def contacts_of(mech, index):
                 found.append(
                     TwinContact(collision, touch, index[collision.body], mech.ground, quarter)
                 )
+    for wheel in mech.wheels.values():
+        bare = SimpleNamespace(friction=0.0, torsion=0.0, restitution=0.0, direction=wheel.axis)
+        place = wheel_rim(wheel), index[wheel.body], replace(mech.ground, friction=None)
+        found += [TwinContact(bare, *place, quarter) for quarter in QUARTERS]
     return found + pair_contacts(mech, index)
 
 
@@ -159,7 +167,10 @@ class TouchingTwin(Twin):
         V = V.reshape(*V.shape[:-1], self.n, 6)
         x3, q3 = self.ahead(V[..., :3], V[..., 3:], h)
         rate, _, change = self.rates(x3, q3, h)
-        touch, s = self.touching.quantities(x3, q3, V[..., 3:], h, self.floors), self.now + change
+        touch, s = (
+            self.touching.quantities(x3, q3, mean_rate(V[..., 3:], h), h, self.floors),
+            self.now + change,
+        )
         stops = (self.drives.stops(s) - self.stop_floors) / h
         drive = self.drives.quantities(stops, s, rate, self.weight, self.torques, self.targets)
         return np.concatenate([touch, drive], axis=-1)
@@ -246,8 +257,8 @@ class TouchingTwin(Twin):
 
     def approaching(self):
         """Velocities apart (contacts,) over the last step of what is lowest now [m/s]."""
-        touching, V = Touching(self.contacts, self.x, self.q), np.hstack([self.v, self.w]).ravel()
-        return touching.rows()[touching.starts] @ V
+        touching = Touching(self.contacts, self.x, self.q)
+        return touching.rows()[touching.starts] @ self.motion()
 
     @property
     def touched(self):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from oracle.naive_joints import conj, cross, dot, mul, rotate
+from oracle.naive_joints import conj, cross, dot, mul, rolled, rotate
 from oracle.naive_laws import Drag, Drive, Stop
 from oracle.naive_touching import unit
 
@@ -147,8 +147,7 @@ class Rolling:
         for k, (body, centre, _, radius) in enumerate(self.wheels):
             at = skates + 2 * k
             axle, ahead = (0.5 * (first[at + i][2] + last[at + i][2]) for i in range(2))
-            turn = mul(q3[..., body, :], np.broadcast_to(conj(q[body]), (*shape, 4)))
-            turn = 2.0 * turn[..., :1] * turn[..., 1:]
+            turn = rolled(mul(q3[..., body, :], np.broadcast_to(conj(q[body]), (*shape, 4))))
             slips = (
                 dot(axle, way(body, centre)) + radius * dot(ahead, turn),
                 dot(ahead, way(body, centre)) - radius * dot(axle, turn),

@@ -43,7 +43,8 @@ class ImposedTwin(DrivenTwin):
 
     def way(self, x3, q3):
         """What the constraints' sums make from the knot now to poses (n_constraints,)."""
-        turns = 2.0 * mul(conj(self.q), q3)[:, 1:]
+        turns = mul(conj(self.q), q3)
+        turns = 6.0 / (2.0 + turns[:, :1]) * turns[:, 1:]
         moved = np.stack(
             [x3 - self.x, [rotate(q, t) for q, t in zip(self.q, turns, strict=True)]], 1
         )
@@ -110,9 +111,9 @@ class ImposedTwin(DrivenTwin):
         self.made = np.array([each.over_step(self.t, self.t + h)[0] for each in self.constraints])
         pushes = self.velocity_rows(self.q, pushed=True)
         rates = np.array([each.rate_at(self.t) for each in self.constraints])
-        before = np.hstack([self.v, self.w]).ravel()
+        before = self.motion()
         super().substep(u, h)
-        along = 0.5 * pushes @ (before + np.hstack([self.v, self.w]).ravel())
+        along = 0.5 * pushes @ (before + self.motion())
         own = [each.pushes is not None for each in self.constraints]
         lam = self.lam[len(self.lam) - len(self.constraints) :]
         self.steps_work += h * lam @ np.where(own, along, rates)
@@ -144,7 +145,7 @@ class ImposedTwin(DrivenTwin):
         """Work of wrenches and velocity constraints up to the knot [J]."""
         V, _, impulses = self.knot()
         pushes = self.velocity_rows(self.q, pushed=True)
-        along = 0.5 * pushes @ (V.ravel() + np.hstack([self.v, self.w]).ravel())
+        along = 0.5 * pushes @ (V.ravel() + self.motion())
         rates = np.array([each.rate_at(self.t) for each in self.constraints])
         own = [each.pushes is not None for each in self.constraints]
         return self.steps_work + impulses @ np.where(own, along, rates)

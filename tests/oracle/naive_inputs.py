@@ -68,7 +68,7 @@ class DrivenTwin(Twin):
         self.goal = np.array([motion.at(self.t + h)[0] for motion in self.motions])
         super().substep(u, h)
         self.t += h
-        V = np.hstack([self.v, self.w]).ravel()
+        V = self.motion()
         ends = [self.wrench(self.held, *pose) for pose in (before, (self.x, self.q))]
         self.steps_work += 0.5 * h * sum(ends) @ V
         lam = self.lam[len(self.lam) - len(self.moved) :]

@@ -88,6 +88,40 @@ def increment(w, h):
     return np.concatenate([np.sqrt(1.0 - dot(half, half))[..., None], half], axis=-1)
 
 
+def mean_rate(w, h):
+    """Rate of rotation (..., 3) [rad/s] of a step: (6/h) sin x / (2 + cos x), x half the angle."""
+    return 3.0 / (2.0 + increment(w, h)[..., :1]) * w
+
+
+TINY = 1e-30  # of complex steps, which are exact
+
+
+def single_rate(turn, h):
+    """Rate over a step of a single angle that changes by turn."""
+    return 6.0 / h * np.sin(0.5 * turn) / (2.0 + np.cos(0.5 * turn))
+
+
+def rotation_energy(r, inertia):
+    """Kinetic energy (...,) times the step of what turns by the quaternion r (..., 4) in it, which may be complex."""
+    angle = 6.0 / (2.0 + r[..., :1]) * r[..., 1:]
+    return 0.5 * np.einsum("...i,...ij,...j->...", angle, inertia, angle)
+
+
+def turn_slopes(r, inertia, end):
+    """Derivatives (..., 3) of the rotation energy by a turn of the body, over its axes at this end of the step."""
+    found = []
+    for axis in np.eye(3):
+        turn = np.append(1.0, 0.5j * TINY * axis)
+        after = mul(r, turn) if end else mul(conj(turn), r)
+        found.append(rotation_energy(after, inertia).imag / TINY)
+    return np.stack(found, axis=-1)
+
+
+def rolled(r):
+    """By what a unit ball that turns by r rolls on (..., 3): its momentum times the step."""
+    return turn_slopes(r, np.eye(3), True)
+
+
 def wrapped(angle):
     return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
 

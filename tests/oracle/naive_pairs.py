@@ -135,7 +135,7 @@ class TwinPair:
         )
 
     def meetings(self, x, q, near):
-        """Gap [m] (...,), negative where they overlap, and points of both surfaces (..., 3), world.
+        """Gap [m] (...,), negative where they overlap, points of both surfaces (..., 3) and normal, world.
 
         Near a place of the segment if there is one, and there where it is an end of what is over
         the partner.
@@ -146,12 +146,17 @@ class TwinPair:
             np.broadcast_to(q, (*shape, *q.shape[-2:])),
         )
         gap = np.zeros(shape)
-        own, other = np.zeros((*shape, 3)), np.zeros((*shape, 3))
+        own, other, normal = (np.zeros((*shape, 3)) for _ in range(3))
         for i in np.ndindex(shape):
             s = near if near is not None and not self.guards else self.place(x[i], q[i])
             s = s if near is None else np.clip(s, near - SLIDES, near + SLIDES)
-            gap[i], _, own[i], other[i] = self.meeting(x[i], q[i], s)
-        return gap, own, other
+            gap[i], normal[i], own[i], other[i] = self.meeting(x[i], q[i], s)
+        return gap, own, other, normal
+
+    def spokes(self, x, q, near):
+        """Parts of the arms of both bodies that stand on their surfaces (..., 3), world."""
+        normal = self.meetings(x, q, near)[3]
+        return -self.radius * normal, self.round * normal
 
     def gap(self, x, q, near=None):
         """Distance of both (...,) [m], see `meetings`."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.naive_joints import conj, cross, dot, mul, rotate
+from oracle.naive_joints import conj, cross, dot, mul, rolled, rotate
 from oracle.naive_laws import Drag, Slip, Stop
 
 QUARTERS = (
@@ -50,7 +50,7 @@ class TwinContact:
         self.axis = touch.axis if quarter is not None else None
         self.normal, self.height = ground.normal, ground.height
         given = collision.friction if ground.friction is None else ground.friction
-        self.friction, self.torsion = np.asarray(given, float), collision.torsion
+        self.friction, self.torsion = np.full(3, given, float), collision.torsion
         self.restitution, self.direction = collision.restitution, collision.direction
 
     def place(self, x, q):
@@ -168,19 +168,26 @@ class Touching:
     def moved(self, contact, x3, q3, end, place):
         """Mean way of the points of a body that touch at both knots, world (..., 3).
 
-        On the ground with spokes r from the centre c of a ball or rim: c3 - c2 + (sine of the turn) x (r2 + r3)/2.
+        On the ground with spokes r from the centre c of a ball or rim: c3 - c2 + turn x (r2 + r3)/2.
+        Of two bodies the places where both touch move on them by arcs, of which spokes know the chords.
+
         """
         b = end.body
         x, q = x3[..., b, :] - self.x[b], q3[..., b, :]
         if not hasattr(contact, "spoke_after"):
-            after = contact.meetings(x3, q3, place)[1 if end.sign > 0.0 else 2]
+            which = 0 if end.sign > 0.0 else 1
+            after = contact.meetings(x3, q3, place)[1 + which]
             mean = 0.5 * (end.slip + rotate(conj(q), after - x3[..., b, :]))
-            return x + rotate(q, mean) - rotate(self.q[b], mean)
-        turn = mul(q, np.broadcast_to(conj(self.q[b]), q.shape))
-        sine = 2.0 * turn[..., :1] * turn[..., 1:]
+            spokes = [contact.spokes(*pose, place)[which] for pose in ((self.x, self.q), (x3, q3))]
+            chord = rotate(conj(q), spokes[1]) - rotate(conj(self.q[b]), spokes[0])
+            chord = 0.5 * (rotate(q, chord) + rotate(self.q[b], chord))
+            c = mul(conj(self.q[b]), q)[..., :1]
+            excess = 9.0 * (1.0 + 2.0 * c) / (c * (2.0 + c) ** 3) - 1.0
+            return x + rotate(q, mean) - rotate(self.q[b], mean) - excess * chord
+        turn = rolled(mul(q, np.broadcast_to(conj(self.q[b]), q.shape)))
         spoke = end.slip - contact.point
         mean = 0.5 * (rotate(self.q[b], spoke) + contact.spoke_after(self.q, q3, spoke))
-        return x + rotate(q, contact.point) - rotate(self.q[b], contact.point) + cross(sine, mean)
+        return x + rotate(q, contact.point) - rotate(self.q[b], contact.point) + cross(turn, mean)
 
     def forces(self, f):
         """World forces (contacts, 3) from those of all rows, on the first body of two."""

@@ -71,7 +71,7 @@ def test_double_pendulum_is_fourth_order_with_order_4():
     [
         (heavy_top, HEAVY_TOP_START, HEAVY_TOP, 0.001, 2, 0.05),
         (simple_pendulum, (), SIMPLE_PENDULUM, 0.01, 2, 0.05),
-        (heavy_top, HEAVY_TOP_START, HEAVY_TOP, 0.002, 4, 0.1),
+        (heavy_top, HEAVY_TOP_START, HEAVY_TOP, 0.004, 4, 0.1),
         (simple_pendulum, (), ON_GRID, 0.02, 4, 0.1),
     ],
     ids=["heavy_top-2", "simple_pendulum-2", "heavy_top-4", "simple_pendulum-4"],

@@ -272,10 +272,12 @@ def unicycle(radius=0.1):
 
 def leaning_wheel(radius=0.1):
     """A wheel of a free body that leans, whose axle is neither through its centre of mass nor level."""
-    mech = Mechanism(gravity=(0.0, 0.0, 0.0), ground=True)
-    mech.add_body("frame", 1.0, (0.02, 0.03, 0.04), (0.0, 0.0, radius))
-    mech.add_joint("free", "floating", "world", "frame", (0.0, 0.0, radius))
-    mech.add_wheel("tyre", "frame", (0.03, 0.0, -0.02), (0.1, 1.0, 0.4), radius)
+    mech = Mechanism(ground=True)
+    axle = np.array([0.1, 1.0, 0.2])
+    low = radius * np.sqrt(1.0 - 0.04 / (axle @ axle))
+    mech.add_body("frame", 1.0, (0.02, 0.03, 0.04), (0.0, 0.0, low + 0.02))
+    mech.add_joint("free", "floating", "world", "frame", (0.0, 0.0, low + 0.02))
+    mech.add_wheel("tyre", "frame", (0.03, 0.0, -0.02), axle, radius)
     return mech
 
 

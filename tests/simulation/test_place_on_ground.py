@@ -7,6 +7,7 @@ from scenes import touching_scenes as scenes
 from scenes.touching import lowest
 from scenes.trees import unit
 from vigym import Mechanism, Simulator
+from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.shapes import Sphere
 
 
@@ -66,3 +67,18 @@ def test_lift_leaves_what_a_closing_joint_holds_to_the_world():
     mech.add_joint("a:free", "floating", "world", "a", (0, 0, 0.5))
     mech.add_joint("hook", "spherical", "world", "a", (0, 0, 0.6))
     assert heights(mech) == [0.5, 0.1]
+
+
+def test_deep_starts_are_refused_on_demand():
+    """The error names contacts and depths, deepest first; the state stays as it was."""
+    mech = resting({"low": (0, 0, 0.02), "high": (1, 0, 0.07), "free": (2, 0, 0.1)})
+    sim = Simulator(mech)
+    before = sim.state
+    with pytest.raises(
+        AssemblyError, match=r"2 contacts .* 'low' 0\.08 m, 'high' 0\.03 m, expected"
+    ):
+        sim.reset(velocities=np.ones(18), overlaps="refuse")
+    assert np.array_equal(sim.state, before)
+    sim.reset(overlaps="refuse", place_on_ground=True)
+    with pytest.raises(ValueError, match="overlaps"):
+        sim.reset(overlaps="lift")

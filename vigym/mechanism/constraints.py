@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.mechanism.elements import bodies, checks, couplings, motors, springs
+from vigym.mechanism.elements import bodies, checks, contacts, couplings, motors, springs
 from vigym.mechanism.elements.bodies import WORLD, Body
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
@@ -257,10 +257,11 @@ class Constraints(Elements):
     def add_wheel(
         self, name: str, body: str, position: ArrayLike, axis: ArrayLike, radius: float
     ) -> Wheel:
-        """Let a wheel roll on the ground without slip (nonholonomic, no normal force).
+        """Let a wheel stand on the ground, and roll on it without slip (nonholonomic).
 
-        A mechanism without a ground gets the plane z = 0; one made with `ground=False` has no
-        wheels.
+        Its rim presses on the ground and may lift; it holds along and across as long as it is
+        within a thousandth of its radius of the ground. A mechanism without a ground gets the plane
+        z = 0; one made with `ground=False` has no wheels.
 
         Args:
             name: unique among skates and wheels.
@@ -272,6 +273,7 @@ class Constraints(Elements):
         checks.require_new_name(name, "wheel", self.skates, self.wheels)
         bodies.check_body(body, self.bodies, self.frames, f"wheel {name!r}")
         wheel = couplings.make_wheel(name, body, position, axis, radius)
+        contacts.check_contact_names(contacts.wheel_contact_names(wheel), self._index.contacts)
         self._add_default_ground()
         bodies.require_ground(self.ground, f"wheel {name!r}")
         return self.wheels.add(name, wheel)

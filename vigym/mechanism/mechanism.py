@@ -303,7 +303,7 @@ class Mechanism(Constraints):
         self.pairs += ((a, b),)
 
     def _add_collision(self, collision: Collision) -> Collision:
-        contacts.check_contact_names(collision, self._index.contacts)
+        contacts.check_contact_names(contacts.contact_names(collision), self._index.contacts)
         self._add_default_ground()
         self.notes += collisions.hull_truncation_notes(collision)
         return self.collisions.add(collision.name, collision)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vigym.core.compiler.processes import compile_beside
 from vigym.core.joint.bounded_forces import IDLE_TARGET
-from vigym.core.kernels import assemble, constraint_forces, read, reset, step
+from vigym.core.kernels import assemble, constraint_forces, read, reset, start, step
 from vigym.core.model import snapshot
 from vigym.core.model.layout import Model, header_of, plan_rows
 from vigym.core.model.tables.plan import ACTUATOR_PLAN
@@ -156,6 +156,33 @@ class Plant:
             groups = self.groups
             snapshot.write_motion_rates(groups.plan, groups.state, rates, mask, self.single)
 
+    def start(self, mask: NDArray[np.bool_]) -> None:
+        """Project the start velocities of the environments of a mask (count,) on all constraints.
+
+        Contacts that touch with restitution rebound.
+        """
+        if self.groups.projects_starts:
+            none = np.empty((self.count, 0))
+            self._start(mask, none, none)
+
+    def push(self, mask: NDArray[np.bool_], velocities: Array, sums: Array) -> None:
+        """Start environments of a mask (count,) anew, with changes of velocities.
+
+        Args:
+            mask: (count,) environments to push.
+            velocities: (count, n_bodies, 3) changes at the centres of mass [m/s].
+            sums: (count, 2) energy dissipated so far and work [J].
+        """
+        rows = self.model.body_rows
+        changes = np.zeros((self.count, len(rows), 3))
+        changes[:, rows - 1] = velocities
+        self._start(mask, changes.reshape(self.count, -1), sums)
+
+    def _start(self, mask: NDArray[np.bool_], changes: Array, sums: Array) -> None:
+        if np.count_nonzero(mask):
+            arguments = mask[:, None].astype(np.float64), self.options.timestep, changes, sums
+            self.groups.call(start.start, *arguments, changes=mask)
+
     def assemble(
         self, given: tuple[Array, Array], start: tuple[Array, Array], mask: NDArray[np.bool_]
     ) -> tuple[Array, Array, Array]:
@@ -194,7 +221,7 @@ class Plant:
         if self.is_imposed:
             inputs = inputs[0], np.hstack([inputs[1], self._motion_samples(timestep, steps)])
         self._user_functions.clear()
-        method = timestep, order, steps, self.options.tolerance
+        method = timestep, order, steps, self.options.tolerance, self.options.max_iterations
         self.groups.call(step.step, *inputs, *method, status, steps=steps)
         converged = status.item(0) if self.single else status[status[:, 0].argmin(), 0]
         if not converged:  # some steps failed, and may have diverged
@@ -294,13 +321,6 @@ class Plant:
     def wrench_width(self) -> int:
         """Number of columns that held wrenches have in a packed state."""
         return int(header_of(self.model.plan)["body_count"]) * WRENCH_STATE.width
-
-    def add_velocities(self, velocities: Array) -> None:
-        """Add velocities (count, n_bodies, 3) [m/s] to the centres of mass."""
-        rows = self.model.body_rows
-        changes = np.zeros((self.count, len(rows), 3))
-        changes[:, rows - 1] = velocities
-        self.groups.add_velocity(changes)
 
     def read(self, table: Array, mask: NDArray[np.bool_] | None = None) -> None:
         """Write the readings of the environments of a mask, or of all, to a table (count, n)."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.announce import announce
+from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.metrics import PresentState, metrics
@@ -54,6 +57,8 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         tolerance: largest scaled residual of an accepted step (a few roundings of its largest
             term, if that is more); 1e-10, or 1e-5 in single precision. A hundred times as much
             where contacts, motors, limits or dry friction have a force.
+        max_iterations: largest number of Newton iterations of a step, with those of attempts and
+            parts of it that fail. A step that has no solution by then ends unsolved.
         batch: number of environments, or None for one without a leading axis.
         threads: largest number of threads of a call. Their number changes no result.
         friction_cone: "cone", or "pyramid", its four-sided approximation.
@@ -83,6 +88,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         batch: int | None = None,
         threads: int = 1,
         *,
+        max_iterations: int = 3000,
         friction_cone: str = "cone",
         contact_solver: str = "newton",
         precision: str = "float64",
@@ -93,6 +99,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
             order=order,
             loops=loops,
             tolerance=tolerance,
+            max_iterations=max_iterations,
             batch=batch,
             threads=threads,
             friction_cone=friction_cone,
@@ -130,6 +137,9 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
     order: int = _part("_options.order", "Order of the integrator, 2, 4 or 6.")
     loops: str = _part("_options.loops", 'Elimination of loops: "auto", "tail" or "local".')
     tolerance: float = _part("_options.tolerance", "Largest scaled residual of an accepted step.")
+    max_iterations: int = _part(
+        "_options.max_iterations", "Largest number of Newton iterations of a step."
+    )
     batch: int | None = _part("_options.batch", "Number of environments, None without an axis.")
     threads: int = _part("_options.threads", "Largest number of threads that share a call.")
     friction_cone: str = _part("_options.friction_cone", 'Friction law, "cone" or "pyramid".')
@@ -167,6 +177,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         mask: ArrayLike | None = None,
         place_on_ground: bool = False,
         terrain_map: ArrayLike | None = None,
+        overlaps: str = "hold",
     ) -> None:
         """Start from joint coordinates and velocities; by default from the assembly pose at rest.
 
@@ -187,6 +198,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
                 world keeps them in place. A contact that starts below the ground, like a joint that
                 starts beyond its limits, never goes further and is led back by 1e-6 (m, rad) a
                 step at most, no faster than a body falls as deep.
+            overlaps: "hold": as said above; "refuse": an error names the contacts that start deep.
             terrain_map: number of the map of the ground's terrain, in a batch also (batch,); None:
                 as before, at first 0.
 
@@ -194,12 +206,13 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
             MechanismError: a name that is unknown, a value that is not finite or has the wrong
                 shape.
             AssemblyError: given values at which a loop cannot be closed; names the joint and its
-                gap.
+                gap. Overlaps that are to be refused; names contacts and their depths.
             ValueError: the mask is not bool of shape (batch,), or there is no such map. The state
                 is then unchanged, as after every error here.
         """
         environments = self._plant.mask(mask)
-        placing = environments, place_on_ground, terrain_map
+        checks.require_one_of(overlaps, ["hold", "refuse"], "overlaps")
+        placing = environments, place_on_ground, terrain_map, overlaps
         self._initial_state.reset(positions, velocities, base, *placing)
 
     def step(
@@ -226,6 +239,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         self.step_unchecked(rows, targets, steps)
         status = self.status
         self._warn_of_singular_places(status.converged)
+        self._warn_of_exhausted_steps(status)
         return status
 
     def step_unchecked(
@@ -245,22 +259,38 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         self._readings.clear()
         return self._plant.advance(inputs, options.timestep, options.order, substeps, status)
 
+    def _warn_of_exhausted_steps(self, status: Status) -> None:
+        """Warn of environments whose step ended unsolved by its budget of iterations."""
+        failed = np.logical_not(status.converged) & (status.iterations >= self.max_iterations)
+        if np.any(failed):
+            where = "" if self.batch is None else f" of environment {int(failed.argmax())}"
+            warnings.warn(
+                f"step{where}: found no solution within max_iterations={self.max_iterations}, and "
+                "made no step",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
     def push(self, impulses: ArrayLike) -> None:
         """Apply impulses (..., n_bodies, 3) [N s] at centres of mass, world axes.
 
-        Bodies are in the order of `mechanism.bodies`. The constraints of the next step propagate
-        the impulses. Their energy is not counted as work: the energy balance starts anew.
+        Bodies are in the order of `mechanism.bodies`. Constraints, contacts and limits pass the
+        impulses on at once, and contacts rebound. Their energy is not counted as work: the energy
+        balance goes on as if there had been no push. Environments without an impulse stay as they
+        are.
 
         Raises:
             ValueError: the wrong shape, or numbers that are not finite. Nothing changes then.
         """
-        readings = self._readings
-        masses = self.body_inertias[0].reshape(self._plant.count, -1)
-        rows = impulse_rows(impulses, *masses.shape, self._plant.single)
-        before = readings.total_energy()
-        self._plant.add_velocities(rows / masses[..., None])
+        readings, plant = self._readings, self._plant
+        masses = self.body_inertias[0].reshape(plant.count, -1)
+        rows = impulse_rows(impulses, *masses.shape, plant.single)
+        mask = np.asarray(rows.any(axis=(1, 2)))
+        before = readings.energy_balance()
+        plant.push(mask, rows / masses[..., None], readings.energy_sums)
         readings.clear()
-        readings.start_energy = readings.start_energy + (readings.total_energy() - before)
+        gained = np.where(mask, readings.energy_balance() - before, 0.0)
+        readings.start_energy = readings.start_energy + gained
 
     @property
     def state(self) -> Array:

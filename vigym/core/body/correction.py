@@ -5,10 +5,11 @@ Bodies that cannot be led back are held, see `vigym.core.contact.held`.
 
 import math
 
-from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import any_lane
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import dot
+from vigym.core.model.tables.plan import ALIGNED, PAIR_BALL_CONTACT
 
 MAX_CORRECTION = 1e-6  # [m or rad] by which a step at most leads back
 
@@ -50,3 +51,59 @@ def find_gap_target(d, contact, gap, h):
     least, o = least_end_distance(d, gap, h, d.full(1.0)), d.full(0.0)
     rebound = contact.rebound_velocity
     return where(rebound, maximum(h * rebound + where(gap, o, gap), least), least)
+
+
+@inline
+def least_gap(d, contact, gap):
+    """Return the gap that holds a contact: of the ground that of its body's deepest contact.
+
+    A body that starts below the ground is held as deep as it is, not at each of its points.
+    """
+    if contact.kind >= PAIR_BALL_CONTACT:
+        return gap
+    depth = d.body(contact.body).depth
+    return where(gap + depth, -depth, gap)
+
+
+@inline
+def add_depth(d, contact):
+    """Take an active contact's depth below the ground as that of its body, if it is the deepest."""
+    if contact.kind < PAIR_BALL_CONTACT:
+        body = d.body(contact.body)
+        body.depth = maximum(body.depth, where(contact.active, -contact.gap2, 0.0 * contact.gap2))
+
+
+@inline
+def set_gap_target(d, contact, h):
+    """Set the gap that a contact with the ground is to end with."""
+    if contact.kind < PAIR_BALL_CONTACT:
+        contact.gap_target = find_gap_target(d, contact, least_gap(d, contact, contact.gap2), h)
+
+
+@phase(needs="contacts")
+def set_depths(d):
+    """Write how deep the contacts of each body are below the ground."""
+    w = d.wide
+    for block in range(w.block_count):
+        body = w.body(block)
+        body.depth = 0.0
+    for block in range(d.aligned_block_count):
+        add_depth(w, w.aligned_contact(block))
+    for c in range(d.first_unaligned_contact, d.contact_count):
+        contact = d.contact(c)
+        if contact.membership < ALIGNED:
+            add_depth(d, contact)
+
+
+@phase(needs="contacts")
+def set_gap_targets(d, h):
+    """Set the gaps that contacts with the ground are to end with, by the depths of their bodies."""
+    set_depths(d)
+    w = d.wide
+    wide_h = w.full(h)
+    for block in range(d.aligned_block_count):
+        set_gap_target(w, w.aligned_contact(block), wide_h)
+    for c in range(d.first_unaligned_contact, d.contact_count):
+        contact = d.contact(c)
+        if contact.membership < ALIGNED:
+            set_gap_target(d, contact, h)

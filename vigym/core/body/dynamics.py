@@ -10,25 +10,20 @@ from vigym.core.body.blocks import set_own_block
 from vigym.core.body.pose import inertia_matrix, step_pose
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import maximum, where
+from vigym.core.math.turns import step_momentum, step_momentum_slope
 from vigym.core.math.vectors import (
     add,
     axpy,
     cross,
     dot,
-    mat_add,
     mat_scale,
-    mat_sub,
-    mat_sub_outer,
     mat_t_vec,
     mat_vec,
     matmul,
-    matmul_skew,
     matmul_t,
     max_abs3,
     scale,
     select3,
-    skew,
-    skew_matmul,
     sub,
 )
 from vigym.core.model.context import knot_buffer
@@ -61,7 +56,9 @@ def write_history_wrench(body, pose, h, rho, gravity):
 
     These are terms of [MC 26, 33], with rho = h1/h the ratio of the step sizes:
 
-        -m v1/h - (1 + rho)/2 m g,    -(c1 J w1 - h1/2 w1 x J w1)/h
+        -m v1/h - (1 + rho)/2 m g,    -l1/h
+
+    and l1 the angular momentum of that step, see `vigym.core.math.turns`.
 
     After a reset h1 = 0 and (v1, w1) are knot velocities: the same formula is then the discrete
     Legendre transform.
@@ -72,7 +69,8 @@ def write_history_wrench(body, pose, h, rho, gravity):
     inertial = scale(-(mass / h), pose.velocity)
     force = add(inertial, scale(-(0.5 + 0.5 * rho) * mass, gravity))
     body.history_force = force
-    body.history_torque = sub(scale(0.5 * rho, cross(w1, Jw)), scale(pose.cosine / h, Jw))
+    momentum = step_momentum(Jw, w1, pose.cosine, -0.5 * rho * h)
+    body.history_torque = scale(-1.0 / h, momentum)
     return force
 
 
@@ -138,9 +136,10 @@ def body_residuals(d, knot2, knot3, h):
 
     d_T and d_R of [MC 26, 33] without joint forces,
 
-        m v2/h + history,    R2 (c2 J w2/h + w2 x J w2 / 2 + history),
+        m v2/h + history,    R2 (l2/h + history),
 
-    and their change by the motion that closes the joints to first order.
+    l2 the angular momentum of the step, and their change by the motion that closes the joints to
+    first order.
     """
     per_h = 1.0 / h
     for block in range(d.block_count):
@@ -151,8 +150,8 @@ def body_residuals(d, knot2, knot3, h):
         w2 = pose3.angular_velocity
         Jw = mat_vec(inertia_matrix(body), w2)
         f = add(scale(mass * per_h, pose3.velocity), body.history_force)
-        tau = add(scale(pose3.cosine * per_h, Jw), scale(0.5, cross(w2, Jw)))
-        tau = add(tau, body.history_torque)
+        momentum = step_momentum(Jw, w2, pose3.cosine, 0.5 * h)
+        tau = axpy(per_h, momentum, body.history_torque)
         rotation = body.rotation_correction
         shift = sub(body.position_correction, cross(rotation, pose3.arm))
         f = add(f, scale(mass * per_h * per_h, shift))
@@ -163,22 +162,15 @@ def body_residuals(d, knot2, knot3, h):
 
 @phase
 def assemble_body_blocks(d, knot2, knot3, h):
-    """Write the derivative of each body's own wrench by (dy, dphi).
-
-    With S = c J + [e]J - [Je] its rotational part is R2 (S (c + [e]) - Je e^T) R3^T / h^2.
-    """
+    """Write the derivative of each body's own wrench by (dy, dphi)."""
     per_hh = 1.0 / (h * h)
     for block in range(d.block_count):
         body = d.body(block)
         pose2 = d.pose(knot2, block)
         pose3 = d.pose(knot3, block)
         J = inertia_matrix(body)
-        c = pose3.cosine
         e = scale(0.5 * h, pose3.angular_velocity)
-        Je = mat_vec(J, e)
-        S = mat_add(mat_scale(c, J), mat_sub(skew_matmul(e, J), skew(Je)))
-        K = mat_add(mat_scale(c, S), matmul_skew(S, e))
-        K = mat_scale(per_hh, mat_sub_outer(K, Je, e))
+        K = mat_scale(per_hh, step_momentum_slope(J, pose3.cosine, e))
         K = matmul(pose2.rotation, matmul_t(K, pose3.rotation))
         set_own_block(d, body, body.mass * per_hh, K, pose2.arm, pose3.arm)
 

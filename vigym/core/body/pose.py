@@ -9,6 +9,7 @@ import math
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import maximum
 from vigym.core.math.quaternions import quaternion_product, renormalised, rotation_matrix
+from vigym.core.math.turns import rotation_rate
 from vigym.core.math.vectors import add, cross, dot, mat_vec, scale, sub, symmetric_matrix
 
 
@@ -49,6 +50,12 @@ def step_pose(body, pose2, pose3, velocity, angular_velocity, cosine, h):
     set_pose(body, pose3, add(pose2.position, scale(h, velocity)), renormalised(product))
 
 
+@inline
+def mean_rotation_rate(pose):
+    """Compute the rate of rotation over the step to a knot [rad/s, body], the angle's own."""
+    return rotation_rate(pose.angular_velocity, pose.cosine)
+
+
 @phase
 def update_derived(d, knot):
     """Update what follows from the poses of a knot buffer, after they were set from outside."""
@@ -59,10 +66,10 @@ def update_derived(d, knot):
 
 @phase
 def max_angular_speed(d, knot):
-    """Find the largest angular speed [rad/s] of the step that led to a knot, lane by lane."""
+    """Find the largest rate of rotation [rad/s] over the step to a knot, lane by lane."""
     largest = d.full(0.0)
     for block in range(d.block_count):
-        w = d.pose(knot, block).angular_velocity
+        w = mean_rotation_rate(d.pose(knot, block))
         largest = maximum(largest, dot(w, w))
     return math.sqrt(largest)
 

@@ -10,6 +10,7 @@ F1 that of the last step and F2 that of this one. It depends on the pose at knot
 is explicit: an entry of the terms that stay while Newton iterates.
 """
 
+from vigym.core.body.pose import mean_rotation_rate
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.math.vectors import (
@@ -116,14 +117,15 @@ def no_work(d, knot2, knot3, h):
 def wrench_work(d, knot2, knot3, h):
     """Find the work of held wrenches over a step, and the sum of its absolutes [J].
 
-    Half of a wrench at both knots, times the way: h v and, in body axes, h w.
+    Half of a wrench at both knots, times the way: h v and, in body axes, the rotation.
     """
     work, absolute_work = d.full(0.0), d.full(0.0)
     for i in range(1, d.wrench_count):
         wrench, pose3 = d.wrench(i), d.pose(knot3, i)
         f2, t2 = present_wrench(wrench, d.pose(knot2, i))
         f3, t3 = present_wrench(wrench, pose3)
-        power = dot(add(f2, f3), pose3.velocity) + dot(add(t2, t3), pose3.angular_velocity)
+        power = dot(add(f2, f3), pose3.velocity)
+        power = power + dot(add(t2, t3), mean_rotation_rate(pose3))
         work = work + 0.5 * h * power
         absolute_work = absolute_work + 0.5 * h * absolute(power)
     return work, absolute_work

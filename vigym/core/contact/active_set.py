@@ -1,5 +1,6 @@
 """Checks of the contacts once Newton has converged: none was missed, and no body sinks."""
 
+from vigym.core.body.correction import least_gap
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -161,7 +162,7 @@ def activate_where_missed(d, contact, knot2, knot3, h, mask):
     below = o
     if any_lane(candidates):
         gap = touching_points(d, contact, knot3, place)[0]
-        least = o
+        least = least_gap(d, contact, o)
         if kind == PAIR_NEAREST_CONTACT:
             least = where(active, deepest_held_gap(d, contact, knot3, place) - OVERLAP, o)
         below = both(candidates, above(least, gap))

@@ -1,20 +1,27 @@
 """Contacts at a knot alone, for its velocities: which touch there, their frames and forces."""
 
-from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, both, but_not
-from vigym.core.compiler.simd import maximum
+from vigym.core.body.correction import least_gap, set_depths
+from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.lanes import above, any_lane, both, but_not
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.assembly import contact_wrench
 from vigym.core.contact.kinematics import (
+    contact_newton_increment,
     mark_active_pair_lanes,
     set_contact_frame,
     touching_velocity,
 )
-from vigym.core.contact.laws.no_slip import is_nonholonomic, no_slip_point, set_no_slip_directions
+from vigym.core.contact.laws.no_slip import (
+    find_gripping_lanes,
+    is_nonholonomic,
+    no_slip_point,
+    set_no_slip_directions,
+)
 from vigym.core.contact.overlaps import find_released_lanes, touching_points_at_knot
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.contact.terrain.planes import is_on_plane
-from vigym.core.math.vectors import axpy, cross, dot, mat_vec, scale, sub, zero3
+from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, sub, zero3
 from vigym.core.model.context import knot_buffer
-from vigym.core.model.tables.plan import SKATE
 
 CLOSED_GAP = 1e-6  # [m] gap of a contact that touches at a knot
 
@@ -32,15 +39,19 @@ def contact_was_loaded(d, contact, gap):
 
 @inline
 def extrapolate_branch_velocity(d, contact, knot, normal):
-    """Extrapolate the velocity by which a law first chooses open, stick or slip, from two steps."""
+    """Extrapolate the velocity by which a law first chooses open, stick or slip, from two steps.
+
+    Rebounds of a start are due at the knot, others in the step that follows.
+    """
     o = d.full(0.0)
+    rebound = where(absolute(d.environment.step_size), o, contact.rebound_velocity)
     normal_velocity, velocity, spin = touching_velocity(d, contact, knot, knot)
     _, before, _ = touching_velocity(d, contact, knot, knot_buffer(d, 1))
     change = sub(velocity, before)  # of the slip from step to step; half of it is made at the knot
     slip_change = sub(change, scale(dot(normal, change), normal))
     seen = axpy(o + 0.5, slip_change, velocity)
     contact.velocity_seen = (normal_velocity, seen[0], seen[1], seen[2], spin)
-    contact.velocity = (o, o, o, o, o)
+    contact.velocity = (-rebound, o, o, o, o)
 
 
 @inline
@@ -48,9 +59,7 @@ def set_contact_at_knot(d, contact, knot, share):
     """Set frame, force and activity of a contact at a knot, see ``start_contacts_at_knot``."""
     o = d.full(0.0)
     gap, normal, arm, partner_arm = touching_points_at_knot(d, contact, knot)
-    closed = maximum(above(d.full(CLOSED_GAP), gap), contact_was_loaded(d, contact, gap))
-    active = both(both(above(share, o), closed), is_on_plane(d, contact))
-    contact.active = active if contact.kind < SKATE else o + 1.0
+    contact.active = is_on_plane(d, contact)
     last = contact.last_force
     force = share * last[0], share * last[1], share * last[2], share * last[3]
     contact.anchor_force = force
@@ -61,7 +70,6 @@ def set_contact_at_knot(d, contact, knot, share):
     contact.slip_slope_1 = cross(contact.arm2, contact.tangent_1)
     contact.slip_slope_2 = cross(contact.arm2, contact.tangent_2)
     if is_pair(contact):
-        contact.active = but_not(contact.active, find_released_lanes(d, contact))
         contact.partner_arm_lowest = contact.partner_arm2
         contact.partner_slip_slope_1 = cross(contact.partner_arm2, contact.tangent_1)
         contact.partner_slip_slope_2 = cross(contact.partner_arm2, contact.tangent_2)
@@ -72,13 +80,62 @@ def set_contact_at_knot(d, contact, knot, share):
         set_no_slip_directions(d, contact, pose.rotation, normal, rest, (o + 1.0, rest))
 
 
+@inline
+def find_active_lanes(d, contact):
+    """Set the lanes in which a contact is active at a knot: it touches, or was loaded.
+
+    Of a body below the ground only the deepest contacts touch.
+    """
+    if is_nonholonomic(contact):
+        contact.active = find_gripping_lanes(d, contact, contact.gap2)
+    else:
+        gap, o = contact.gap2, d.full(0.0)
+        above_least = gap - least_gap(d, contact, where(gap, o, gap))
+        closed = above(d.full(CLOSED_GAP), above_least)
+        closed = maximum(closed, contact_was_loaded(d, contact, above_least))
+        contact.active = both(contact.active, closed)
+        if is_pair(contact):
+            contact.active = but_not(contact.active, find_released_lanes(d, contact))
+
+
 @phase(needs="contacts")
 def start_contacts_at_knot(d, knot, share):
     """Set the contacts at a knot, for its velocities: those that touch are active, at rest yet.
 
     Their forces start as ``share`` of the last step's, and their laws choose by velocities that are
-    extrapolated from the last two; before the first step there are none.
+    extrapolated from the last two.
     """
     for c in range(d.contact_count):
         set_contact_at_knot(d, d.contact(c), knot, share)
+    set_depths(d)
+    for c in range(d.contact_count):
+        find_active_lanes(d, d.contact(c))
     mark_active_pair_lanes(d)
+
+
+@inline
+def twice_contact_work(d, contact, knot, motion):
+    """Compute twice the work of a contact's impulse in the half step up to the knot [J].
+
+    ``motion`` is that of the points that touch, at the knot [m/s].
+    """
+    impulse = contact.affine_force
+    rotation = d.body(contact.body).delta_rotation
+    force, _ = contact_wrench(contact, impulse)
+    _, velocity, spin = touching_velocity(d, contact, knot, knot)
+    turning = spin + dot(contact.normal2, rotation)
+    return dot(force, add(velocity, motion)) + contact.torsional_friction * impulse[3] * turning
+
+
+@phase(needs="contacts", otherwise=zero)
+def work_of_contacts_at_knot(d, knot):
+    """Sum the work of the contacts' impulses in the half step up to the knot [J]."""
+    o = d.full(0.0)
+    total = o
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if any_lane(contact.active):
+            motion = contact_newton_increment(d, contact, contact.arm2, contact.partner_arm2)
+            work = twice_contact_work(d, contact, knot, motion)
+            total = total + where(contact.active, 0.5 * work, o)
+    return total

@@ -1,11 +1,18 @@
 """Motion of contacts: which are active at knot 2, how they move to knot 3, and their velocities."""
 
-from vigym.core.body.correction import find_gap_target, free_fall_acceleration
+from vigym.core.body.correction import (
+    find_gap_target,
+    free_fall_acceleration,
+    least_gap,
+    set_gap_targets,
+)
+from vigym.core.body.pose import mean_rotation_rate
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.laws.no_slip import (
     change_of_no_slip_velocity,
+    find_gripping_lanes,
     is_nonholonomic,
     no_slip_point,
     set_no_slip_directions,
@@ -43,13 +50,9 @@ from vigym.core.model.tables.plan import (
     PAIR_HEAD_CONTACT,
     PAIR_TAIL_CONTACT,
     RIM_CONTACT,
-    SKATE,
 )
 
 ACTIVE_STEPS = 4.0  # a contact is active whose approach and fall close the gap in so many steps
-
-
-# --- which contacts are active --------------------------------------------------------------------
 
 
 @phase(needs="contacts")
@@ -157,7 +160,10 @@ def detect_contacts(d, knot2, h, lanes):
                 active = detect_contact(d, contact, knot2, h, fall, place, candidates)
                 if is_pair(contact):
                     active = but_not(active, find_released_lanes(d, contact))
-                contact.active = active if contact.kind < SKATE else one
+                if is_nonholonomic(contact):
+                    active = find_gripping_lanes(d, contact, contact.gap2)
+                contact.active = active
+    set_gap_targets(d, h)
     mark_active_pair_lanes(d)
 
 
@@ -209,7 +215,7 @@ def place_contact(d, contact, knot2, h, place):
     """
     contact.segment_parameter = place
     gap, normal, arm, partner_arm = touching_points_at_knot2(d, contact, knot2, place)
-    contact.gap_target = find_gap_target(d, contact, gap, h)
+    contact.gap_target = find_gap_target(d, contact, least_gap(d, contact, gap), h)
     set_contact_frame(d, contact, knot2, gap, arm, partner_arm, normal)
     return gap, approach_velocity(d, contact, knot2, arm, partner_arm, normal)
 
@@ -224,7 +230,7 @@ def point_velocity(d, b, knot2, knot, arm):
     ``arm`` is from the centre of mass to the point at knot 2.
     """
     moving = d.pose(knot, b)
-    spin = mat_vec(d.pose(knot2, b).rotation, moving.angular_velocity)
+    spin = mat_vec(d.pose(knot2, b).rotation, mean_rotation_rate(moving))
     return add(moving.velocity, cross(spin, arm)), spin
 
 
@@ -347,8 +353,8 @@ def evaluate_contact_velocity(d, contact, knot2, knot3, per_h):
     closing = contact_closure_correction(d, contact, lowest, contact.partner_arm_lowest)
     gap = gap + dot(normal, closing)
     rotation2 = d.pose(knot2, contact.body).rotation
-    angular_velocity = mat_vec(rotation2, d.pose(knot3, contact.body).angular_velocity)
-    spin = dot(normal, axpy(per_h, turn, angular_velocity))
+    rate = mat_vec(rotation2, mean_rotation_rate(d.pose(knot3, contact.body)))
+    spin = dot(normal, axpy(per_h, turn, rate))
     write_contact_velocity(contact, per_h * (gap - contact.gap_target), velocity, spin)
 
 

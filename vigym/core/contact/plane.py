@@ -10,8 +10,8 @@ Over a step of size h, from knot 2 to knot 3,
 slip: see `vigym.core.contact.rolling`; t_k: tangents at knot 2, t_1 along the body's own
 direction where friction depends on it. The gap target is h times the velocity of a rebound, or
 where a step starts below the ground a correction that leads out of it without energy. Skates and
-wheels are nonholonomic constraints: contacts that cannot slip and have no normal force. Contacts of
-two bodies: see `vigym.core.contact.segment_box`.
+wheels are nonholonomic constraints: contacts that cannot slip and have no normal force, which a
+wheel's rim has. Contacts of two bodies: see `vigym.core.contact.segment_box`.
 """
 
 import math

@@ -30,6 +30,7 @@ from vigym.core.math.vectors import (
 )
 from vigym.core.model.tables.plan import SKATE
 
+RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
 REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
 LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
 

@@ -13,7 +13,7 @@ was held both ahead of that point and behind, it is held in between [regula fals
 
 import math
 
-from vigym.core.body.correction import find_gap_target
+from vigym.core.body.correction import find_gap_target, least_gap
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import maximum, where
@@ -65,7 +65,7 @@ def find_dip(d, rim, knot2, knot3, mask):
     lowest = lowest_point(rim, pose.rotation, rim.normal2)
     held, limited = limit_rim_turn(d, rim, rotation2, pose.rotation, lowest)
     gap = plane_gap(d, rim, pose, held)
-    least = where(gap, 0.0 * gap, gap) - OVERLAP
+    least = least_gap(d, rim, where(gap, 0.0 * gap, gap)) - OVERLAP
     below = above(least, plane_gap(d, rim, pose, lowest))
     point = mat_t_vec(pose.rotation, lowest)
     arm = rim_point_without_roll(rim, pose.rotation, rotation2, point)
@@ -114,7 +114,8 @@ def hold_rim_at(d, contact, knot2, h, arm, mask):
     pose = d.pose(knot2, contact.body)
     arm = add(mat_vec(pose.rotation, contact.point), arm)
     gap = plane_gap(d, contact, pose, arm)
-    contact.gap_target = where(mask, find_gap_target(d, contact, gap, h), contact.gap_target)
+    target = find_gap_target(d, contact, least_gap(d, contact, gap), h)
+    contact.gap_target = where(mask, target, contact.gap_target)
     if contact.kind > RIM_CONTACT:
         contact.gap2 = where(mask, gap, contact.gap2)
     contact.arm2 = select3(mask, sub(arm, pose.arm), contact.arm2)

@@ -12,7 +12,11 @@ at knot 3 changes the half at knot 2 by k/4 M delta, with W = 1 + [w], [a] b = a
     M = W (1 + [phi]/2 + b [phi]^2) W - [phi] ((1 - w.w) + 2 [w] + 2 w w^T) / 2,
     b = (1 - (a/2) cot(a/2)) / a^2,    a = |phi|,
 
-and the loads of dampers, q (2/h) v along each axis, by q (c + [v]) delta. With P the sum of both,
+and the loads of dampers, q (6/h) v / (2 + c) along each axis, by
+
+    q (3/h) (c + [v] + v v^T / (2 + c)) / (2 + c) delta.
+
+With P the sum of both,
 the axes of Newton's increment are the columns of t P^-1: the load grows by t along each alone.
 """
 
@@ -90,10 +94,10 @@ def moment_derivative(phi, w, b, turn):
 
 @inline
 def ball_load_jacobian_column(d, j, own, stiffness, motion):
-    """Compute column j of P; ``own`` are the slopes q 2/h of dampers about the child's axes."""
+    """Compute column j of P; ``own`` are the slopes of dampers about the child's axes."""
     phi, c, v, b = motion
     turn, w = unit_vector(d, j), scale(1.0 / (1.0 + c), v)
-    by_rate = add(scale(c, turn), cross(v, turn))
+    by_rate = axpy(dot(v, turn) / (2.0 + c), v, axpy(c, turn, cross(v, turn)))
     by_spring = moment_derivative(phi, w, b, turn)
     by_damper = own[0] * by_rate[0], own[1] * by_rate[1], own[2] * by_rate[2]
     return axpy(0.25 * stiffness, by_spring, by_damper)

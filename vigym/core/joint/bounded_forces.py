@@ -84,8 +84,6 @@ def write_knot_law_inputs(d, i, dof, share):
         command = command + rate_stiffness * rate
     lower, upper = start - dof.lower, dof.upper - start
     open_ = one * 1e30
-    # before the first step there was no force
-    lower, upper = where(share, lower, open_), where(share, upper, open_)
     dof.seen_rate = o
     dof.seen_slope = one
     dof.motor_command = share * command

@@ -10,7 +10,7 @@ import math
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, arctan2, both, select_by_precision
-from vigym.core.compiler.simd import absolute, spread, where
+from vigym.core.compiler.simd import absolute, maximum, spread, where
 from vigym.core.joint.geometry import (
     anchor_separation,
     relative_orientation,
@@ -23,7 +23,8 @@ from vigym.core.math.quaternions import (
     rotation_matrix,
     vector_part,
 )
-from vigym.core.math.vectors import cross, dot, mat_t_vec
+from vigym.core.math.turns import angle_rate
+from vigym.core.math.vectors import cross, dot, element, mat_t_vec
 from vigym.core.model.context import joint_row, point_spring_end, slide_row
 
 GRID = 1.5 * 2.0**-23  # of a sum: rounds what it lost so that double precision holds both
@@ -142,8 +143,8 @@ def count_turns(d, knot3, h, done, rate):
     ``rate`` is the largest angular speed of each lane [rad/s], which is stored.
     """
     environment = d.environment
-    # sin(turn / 2) = h w / 2: a step turns a body by pi/2 h w at most, two bodies by pi h w
-    swept = environment.swept + 3.1415926535 * absolute(h) * rate
+    # a step that turns a body by less than 3 rad does so by less than 1.05 h rate
+    swept = environment.swept + 2.1 * absolute(h) * rate
     environment.swept = where(done, swept, environment.swept)
     environment.angular_speed = where(done, rate, environment.angular_speed)
     due = both(done, above(swept, d.full(STORE_AFTER)))
@@ -224,24 +225,25 @@ def dof_rate_over_step(d, i, j, knot3, h):
     if body.rotation_count == 3:
         stored = stored_quaternion(d, body.first_dof + translations)
         change = quaternion_product(conjugate(stored), e)
-        x = 2.0 * per_h * change[1]
-        y = 2.0 * per_h * change[2]
-        z = 2.0 * per_h * change[3]
-        rate = x if j == translations else (y if j == translations + 1 else z)
-        return rate, per_h, rate, per_h
+        slope = 3.0 * per_h / (2.0 + change[0])
+        rate = 2.0 * slope * element(vector_part(change), j - translations)
+        return rate, slope, rate, slope
     s, c = half_angle_change_sine_cosine(d, i, j - translations, d.dof(p), e)
-    return 2.0 * per_h * s, per_h * c, 2.0 * per_h * s * c, per_h * (c * c - s * s)
+    return angle_rate(s, c, per_h)
 
 
 @inline
 def coordinate_change(d, i, j, rate, slope, h):
     """Compute the change of a coordinate over the step [m, rad].
 
-    An angle's rate is (2/h) sin(change/2), its slope cos(change/2)/h.
+    The tangent t of a quarter of an angle's change is a root of t^2 r - 2 t + 3 r = 0 with
+    r = h rate / 6; beyond t^2 = 3 the rate falls.
     """
     if j < d.body(i).translation_count:
         return h * rate
-    return 2.0 * arctan2(0.5 * h * rate, h * slope)
+    triple = 0.5 * h * rate
+    root = math.sqrt(maximum(1.0 - triple * triple / 3.0, 0.0 * rate))
+    return 4.0 * arctan2(triple, 1.0 + where(h * slope, root, -root))
 
 
 @inline

@@ -10,8 +10,8 @@ u1, u2: torques held over the last and this step, half of each acts at their com
 the discrete Lagrange-d'Alembert principle [MC 3]). k1, k2: spring forces k (s - rest) at the middle
 of both steps, what the discrete potential h V((s2 + s3)/2) makes of a spring: conservative, and
 stable at any stiffness; of three free rotations see `vigym.core.joint.ball_spring`. ``rate``: of
-the coordinate over this step, (2/h) sin(change/2) for angles. p = sin(change)/h: momentum rate of
-the armature I, what the variational principle makes of I s_dot^2 / 2. All but torques see the
+the coordinate over this step, p: momentum rate of the armature I, what the variational principle
+makes of I rate^2 / 2, see `vigym.core.math.turns` for angles. All but torques see the
 step's end: they are implicit, and enter the pivot of their own dof only.
 Where a spring vibrates too fast for a step, its damper is another, see `vigym.core.joint.damping`.
 """

@@ -79,9 +79,9 @@ def rotation_increment_axis(d, i, j, knot):
     """Compute the direction of Newton's increment for free rotation j at knot 3.
 
     Any basis of the free motions serves. Where the rates of three free rotations count (dampers) we
-    take the one in which the discrete rate (2/h) vec(e2^-1 e3) grows along one unit vector: a
-    damper's derivative is then exact and stays within its own pivot. Where they have a spring, the
-    basis in which all of the load does, see ``vigym.core.joint.ball_spring``.
+    take the one in which the rate over the step, of e2^-1 e3 = (w, v), grows along one unit vector:
+    a damper's derivative is then exact and stays within its own pivot. Where they have a spring,
+    the basis in which all of the load does, see ``vigym.core.joint.ball_spring``.
     """
     body = d.body(i)
     if body.rotation_count == 3 and body.has_spring > 0:
@@ -94,7 +94,7 @@ def rotation_increment_axis(d, i, j, knot):
         s = x if j == 0 else (y if j == 1 else z)
         o = w * 0.0
         unit_cross = (o, z, -y) if j == 0 else ((-z, o, x) if j == 1 else (y, -x, o))
-        g = sub(scale(s / w, (x, y, z)), unit_cross)
+        g = sub(scale(2.0 * s / (1.0 + 2.0 * w), (x, y, z)), unit_cross)
         if j == 0:
             g = (g[0] + w, g[1], g[2])
         elif j == 1:

@@ -5,13 +5,16 @@ satisfies the velocity constraints. One factorisation, that of a step with inert
 blocks.
 """
 
+import math
+
 from vigym.core.body.blocks import set_own_block
+from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.potentials import add_potential_impulses
 from vigym.core.body.wrenches import add_wrench_impulses
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import maximum
+from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.assembly import (
     add_contact_forces,
     add_contact_stiffness,
@@ -41,6 +44,7 @@ from vigym.core.loop.elimination import (
 )
 from vigym.core.loop.motions import motion_rate_residuals
 from vigym.core.loop.tracks import start_tracks
+from vigym.core.math.turns import step_momentum
 from vigym.core.math.vectors import (
     add,
     cross,
@@ -67,7 +71,7 @@ KNOT_TOLERANCE, UNSETTLED = 1e-10, 0.1
 def write_negative_momenta(d, knot2, h1):
     """Write minus the momentum of each body, about its anchor: rows of the Legendre transform.
 
-    Seen from the left of knot 2: p = m (v1 + h1/2 g), l = R2 (c1 J w1 - h1/2 w1 x J w1).
+    Seen from the left of knot 2: p = m (v1 + h1/2 g), and R2 l1, see `vigym.core.math.turns`.
     """
     gravity = d.environment.gravity
     for block in range(d.block_count):
@@ -75,8 +79,7 @@ def write_negative_momenta(d, knot2, h1):
         w1 = pose.angular_velocity
         Jw = mat_vec(inertia_matrix(body), w1)
         p = scale(body.mass, add(pose.velocity, scale(0.5 * h1, gravity)))
-        angular = sub(scale(pose.cosine, Jw), scale(0.5 * h1, cross(w1, Jw)))
-        angular = mat_vec(pose.rotation, angular)
+        angular = mat_vec(pose.rotation, step_momentum(Jw, w1, pose.cosine, -0.5 * h1))
         body.force = scale(-1.0, p)
         body.torque = sub(cross(pose.arm, p), angular)
 
@@ -164,8 +167,9 @@ def solve_knot_velocities(d, knot):
     o, one = d.full(0.0), d.full(1.0)
     start_knot_solve(d, knot, h1)
     has_laws = d.has_bounded_forces + d.contact_count > 0
-    least = maximum(h1, d.full(KNOT_TOLERANCE))
-    goal = KNOT_TOLERANCE * d.environment.force_scale * least
+    # a start has no step: the impulse of falling as deep as the mechanism is large
+    fall = math.sqrt(d.environment.length_scale / free_fall_acceleration(d))
+    goal = KNOT_TOLERANCE * d.environment.force_scale * where(h1, h1, fall)
     active, law_error = one, o
     for sweep in range(SWEEPS if has_laws else 1):
         assemble_knot_forces(d, h1)

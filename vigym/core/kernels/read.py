@@ -8,8 +8,8 @@ from vigym.core.body.potentials import sum_potential_energies
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import any_lane, write_column, write_vector
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.assembly import contact_wrench
-from vigym.core.contact.kinematics import contact_newton_increment, touching_velocity
+from vigym.core.contact.at_knot import twice_contact_work
+from vigym.core.contact.kinematics import contact_newton_increment
 from vigym.core.contact.overlaps import touching_points_at_knot
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.coordinates import stored_coordinate
@@ -271,17 +271,6 @@ def read_efforts(d, out, first, column):
         write_column(out, first, column + a, effort)
 
 
-@inline
-def twice_contact_work(d, contact, knot, motion, normal):
-    """Compute twice the work of a contact's impulse in the half step up to the knot [J]."""
-    impulse = contact.affine_force
-    rotation = d.body(contact.body).delta_rotation
-    force, _ = contact_wrench(contact, impulse)
-    _, velocity, spin = touching_velocity(d, contact, knot, knot)
-    turning = spin + dot(normal, rotation)
-    return dot(force, add(velocity, motion)) + contact.torsional_friction * impulse[3] * turning
-
-
 def skip_contacts_read(d, knot, out, first, column):
     """Replace ``read_contacts`` where a mechanism has none."""
     o = d.full(0.0)
@@ -317,7 +306,7 @@ def read_contacts(d, knot, out, first, column):
             depth = maximum(depth, -gap)
             sliding = maximum(sliding, where(contact.last_force[0], slip, o))
         if any_lane(contact.active):
-            work = twice_contact_work(d, contact, knot, motion, normal)
+            work = twice_contact_work(d, contact, knot, motion)
             lost = lost - where(contact.active, 0.5 * work, o)
         power = power - dot(force, slide)
     return maximum(depth, o), sliding, lost, power

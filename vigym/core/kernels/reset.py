@@ -224,6 +224,7 @@ def clear_history(d, velocities, first):
             pose = d.pose(knot, i)
             pose.velocity = zero3(d)
             pose.angular_velocity = zero3(d)
+            pose.cosine = d.full(1.0)
     for joint in range(1, d.joint_count):
         body = d.body(joint_row(d, joint))
         for j in range(body.translation_count + body.rotation_count):

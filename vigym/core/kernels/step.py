@@ -31,6 +31,7 @@ class Call(NamedTuple):
         order: of the method, see ``kernels.compositions``.
         substeps: number of sub-steps.
         tolerance: largest scaled residual of a step.
+        budget: largest number of iterations of a sub-step.
         status: (environments, STATUS_COLUMNS), written: whether it arrived, iterations, residual,
             halvings, saturated ones, power.
     """
@@ -41,6 +42,7 @@ class Call(NamedTuple):
     order: int
     substeps: int
     tolerance: float
+    budget: int
     status: Any
 
 
@@ -100,7 +102,7 @@ def step_group(d, call, first, lanes):
             break
         dt = stage_fraction(call.order, stage % stages) * call.dt
         read_motions(d, call.targets, first, stage)
-        alive, count, largest, halved, full = advance(d, dt, alive, call.tolerance)
+        alive, count, largest, halved, full = advance(d, dt, alive, call.tolerance, call.budget)
         iterations = iterations + count
         residual = maximum(residual, largest)
         halvings = halvings + halved
@@ -140,6 +142,7 @@ def step(
     order,
     substeps,
     tolerance,
+    budget,
     status,
     start,
     stop,
@@ -151,7 +154,7 @@ def step(
     In one environment lanes are bodies where bodies are independent, and single floats along the
     tree; in a batch lanes are environments.
     """
-    call = Call(torques, targets, dt, order, substeps, tolerance, status)
+    call = Call(torques, targets, dt, order, substeps, tolerance, budget, status)
     for g in range(start, stop):
         state_start = g * plan[STATE_SIZE]
         d = group_data(

@@ -5,17 +5,20 @@
 v is the velocity of a body's centre of mass, omega its angular velocity. The weights a and b are
 fixed in the world or in a body, the frame of the term. Over a step the row asks for
 
-    sum (a2 + a3)/2 . (x3 - x2) + (b2 + b3)/2 . theta = integral of c,    theta = h R2 w,
+    sum (a2 + a3)/2 . (x3 - x2) + (b2 + b3)/2 . h R2 omega = integral of c,
 
-weights being those at both knots: the same forward and backward in time. Its multiplier acts at
-knot 2, along the weights there or along directions of its own (push), on the bodies of the terms.
+where omega is the rate of rotation over the step (`vigym.core.math.turns`), and weights are those
+at both knots: the same forward and backward in time. Its multiplier acts at knot 2, along the
+weights there or along directions of its own (push), on the bodies of the terms.
 Each row is a loop row that is eliminated in the world, and has a fill-in row at the bodies of its
 terms, at those of their frames, and on the way from there to the root.
 """
 
+from vigym.core.body.pose import mean_rotation_rate
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import absolute
 from vigym.core.math.quaternions import conjugate, quaternion_product, vector_part
+from vigym.core.math.turns import rotation_rate, rotation_slope
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, sub, zero3
 
 
@@ -45,11 +48,11 @@ def mean_weights(d, term, knot2, knot3):
 
 @inline
 def body_step(d, i, knot2, knot3):
-    """Compute shift and rotation h R2 w of a body between two knots, and the rotation's cosine."""
+    """Compute shift of a body between two knots, and the quaternion (c, v) of its turn [world]."""
     pose2, pose3 = d.pose(knot2, i), d.pose(knot3, i)
     turn = quaternion_product(conjugate(pose2.orientation), pose3.orientation)
-    theta = scale(2.0, mat_vec(pose2.rotation, vector_part(turn)))
-    return sub(pose3.position, pose2.position), theta, turn[0]
+    v = mat_vec(pose2.rotation, vector_part(turn))
+    return sub(pose3.position, pose2.position), turn[0], v
 
 
 @inline
@@ -61,10 +64,9 @@ def term_derivatives(d, term, knot2, knot3):
         the rotation of the frame.
     """
     mean_a, mean_b, a, b = mean_weights(d, term, knot2, knot3)
-    shift, theta, cosine = body_step(d, term.body, knot2, knot3)
-    arm = d.pose(knot3, term.body).arm
-    turning = axpy(cosine, mean_b, scale(0.5, cross(theta, mean_b)))
-    by_rotation = sub(turning, cross(arm, mean_a))
+    shift, c, v = body_step(d, term.body, knot2, knot3)
+    theta, arm = rotation_rate(scale(2.0, v), c), d.pose(knot3, term.body).arm
+    by_rotation = sub(rotation_slope(mean_b, c, v), cross(arm, mean_a))
     by_frame = scale(0.5, add(cross(a, shift), cross(b, theta)))
     return dot(mean_a, shift) + dot(mean_b, theta), mean_a, by_rotation, by_frame
 
@@ -138,7 +140,7 @@ def push_rate(d, motion, knot2, knot3):
         term = d.term(n)
         force, torque = push_at(d, term, knot2)
         pose = d.pose(knot3, term.body)
-        omega = mat_vec(d.pose(knot2, term.body).rotation, pose.angular_velocity)
+        omega = mat_vec(d.pose(knot2, term.body).rotation, mean_rotation_rate(pose))
         rate = rate + dot(force, pose.velocity) + dot(torque, omega)
     return rate
 

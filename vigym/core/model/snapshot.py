@@ -30,8 +30,8 @@ def _field_columns(*names: str) -> list[int]:
 
 # of the present knot
 PRESENT = _field_columns("position", "orientation", "velocity", "angular_velocity", "cosine")
-# half-step velocities of the steps before, for the predictor
-BEFORE = _field_columns("velocity", "angular_velocity")
+# velocities of the steps before, for the predictor
+BEFORE = _field_columns("velocity", "angular_velocity", "cosine")
 ORIENTATION = slice(3, 7)  # of the columns of the present knot
 HELD = WRENCH_STATE.offset("last_applied_force")  # columns of a held wrench
 # columns of the environment that are saved: those before the number of the present knot

@@ -14,6 +14,7 @@ from vigym.core.compiler.packs import add_lanes, lanes_of_rows
 from vigym.core.compiler.simd import LANES, absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.rebounds import (
+    RESTING,
     energy_left_to_rebounds,
     raise_approaches,
     store_rebound,
@@ -41,7 +42,6 @@ from vigym.core.model.context import first_point_spring, point_spring_end
 from vigym.core.model.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
 
 SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
-RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
 
 
 @inline

@@ -69,8 +69,10 @@ def accept_step(d, knot3, h, done, failed, rate):
 
 
 @phase
-def advance(d, dt, lanes, tolerance):
+def advance(d, dt, lanes, tolerance, budget):
     """Move the lanes by ``dt``, in parts where a whole step does not converge.
+
+    A lane is given up where it has not arrived after ``budget`` iterations.
 
     Returns (lanes that arrived, iterations, residual, halvings, lanes in which a motor is
     saturated).
@@ -81,6 +83,8 @@ def advance(d, dt, lanes, tolerance):
     parts = first_parts(lanes, first, unlike)
     iterations = o
     worst, saturated = o, o
+    environment = d.environment
+    environment.iterations_left = o + budget
     while True:
         moving, h = both(parts.left, alive), parts.size * dt
         if not any_lane(moving):
@@ -101,5 +105,6 @@ def advance(d, dt, lanes, tolerance):
         worst = where(done, maximum(worst, solved.residual), worst)
         saturated = maximum(saturated, accept_step(d, knot3, h, done, failed, rate))
         parts, lost = next_part(parts, done, failed)
+        lost = maximum(lost, but_not(failed, environment.iterations_left))
         alive = but_not(alive, lost)
         worst = where(lost, solved.residual, worst)

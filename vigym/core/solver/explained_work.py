@@ -13,7 +13,7 @@ takes what its contact gives.
 
 from typing import Any, NamedTuple
 
-from vigym.core.body.pose import inertia_matrix
+from vigym.core.body.pose import inertia_matrix, mean_rotation_rate
 from vigym.core.body.potentials import evaluate_potential
 from vigym.core.body.wrenches import knot_wrench
 from vigym.core.compiler.kernel import inline, phase, two_zeros
@@ -84,7 +84,7 @@ def kinetic_energy(d, knot, base):
     energy, relative = d.full(0.0), d.full(0.0)
     for i in range(1, d.body_count):
         body, pose = d.body(i), d.pose(knot, i)
-        v, w = pose.velocity, pose.angular_velocity
+        v, w = pose.velocity, mean_rotation_rate(pose)
         own = sub(v, base)
         turning = dot(w, mat_vec(inertia_matrix(body), w))
         energy = energy + 0.5 * (body.mass * dot(v, v) + turning)
@@ -255,7 +255,7 @@ def power_on_body(d, i, step, force, torque):
     """
     pose2, pose3 = d.pose(step.knot2, i), d.pose(step.knot3, i)
     moving = 0.5 * dot(force, add(pose2.velocity, pose3.velocity))
-    turning = 0.5 * dot(torque, add(pose2.angular_velocity, pose3.angular_velocity))
+    turning = 0.5 * dot(torque, add(mean_rotation_rate(pose2), mean_rotation_rate(pose3)))
     return moving + turning, absolute(moving) + absolute(turning)
 
 

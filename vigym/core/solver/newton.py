@@ -210,7 +210,8 @@ def start_attempt(d, step, lanes, method, tolerance):
     """Start from a prediction, or go on from the attempt before.
 
     Returns:
-        Factor by which rounding loosens the tolerance, and the factor at which a residual that has
+        Lanes whose budget has iterations left, factor by which rounding loosens the tolerance, and
+        the factor at which a residual that has
         stopped to fall counts as converged.
     """
     d.environment.shift_scale = d.full(1.0)
@@ -222,7 +223,16 @@ def start_attempt(d, step, lanes, method, tolerance):
         start_step(d, step, lanes, method.damped)
     slack = rounding_tolerance_factor(d, d.environment.largest_term, tolerance)
     positions = STALLED_POSITIONS * d.environment.position_term
-    return slack, maximum(slack, rounding_tolerance_factor(d, positions, tolerance))
+    stalled = maximum(slack, rounding_tolerance_factor(d, positions, tolerance))
+    return both(lanes, above(d.environment.iterations_left, d.full(0.0))), slack, stalled
+
+
+@inline
+def spend_iteration(d, active, hopeless):
+    """Take an iteration from the budget of active lanes, and find the lanes that go on."""
+    environment = d.environment
+    environment.iterations_left = environment.iterations_left - active
+    return both(but_not(active, hopeless), above(environment.iterations_left, d.full(0.0)))
 
 
 @phase
@@ -232,14 +242,14 @@ def attempt(d, step, lanes, method, tolerance):
     Returns (lanes that converged, iterations, scaled residual, nonsmooth lanes).
     """
     o = d.full(0.0)
-    slack, stalled = start_attempt(d, step, lanes, method, tolerance)
+    lanes, slack, stalled = start_attempt(d, step, lanes, method, tolerance)
     prox, kappa, tight = initial_parameters(d, step, method)
     active, stale = lanes, lanes
     nonsmooth, short_steps = o, o
     done, iterations = o, o
     previous, scale = d.full(1.0), d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
-    for number in range(max_iterations(method)):
+    for number in range(max_iterations(method) if any_lane(lanes) else 0):
         iteration = Iteration(number, method, prox, kappa, tight, scale, slack, stalled, tolerance)
         found = evaluate_iterate(d, step, active, stale, nonsmooth, iteration)
         contraction, nonsmooth = found.residual / previous, found.nonsmooth
@@ -257,7 +267,7 @@ def attempt(d, step, lanes, method, tolerance):
         refused = find_overdetermined_lanes(d, length, found, iteration)
         short_steps = short_steps + find_stalled_lanes(d, length, refused, found, method)
         hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
-        iterations, active = iterations + active, but_not(active, hopeless)
+        iterations, active = iterations + active, spend_iteration(d, active, hopeless)
         moving = but_not(active, maximum(reopened, refused))
         missed = take_step(d, step, length, moving, method.interior_point)
         prox, kappa, scale = adapt_parameters(d, prox, length, refused, found, iteration)

@@ -1,6 +1,5 @@
 """Parts of a step: halves where a whole one does not converge, longer ones after hard parts."""
 
-import math
 from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import inline
@@ -12,8 +11,8 @@ MEDIUM = 0.25  # part of the step from which on methods of many iterations may w
 SMALLEST = 1.0 / 1048576.0  # halved parts stop at this part of the step
 LENGTHENING = 1.5  # factor on a part where the smallest one fails
 MOST_PATIENCE = 15.0  # most parts that are done before one is doubled, where doubled ones failed
-MOST_TURN = 1.0  # angular momentum of a step, over the inertia and 1 / h: the sine of a rotation
-MOST_HALVINGS = 8  # of the part that a step with larger angular momenta begins with
+MOST_TURN = 1.0  # [rad] rotation of a step up to which rates are right to 2e-3
+MOST_HALVINGS = 8  # of the part that a step with larger rotations begins with
 MOST_FAILURES = 1000.0  # a step is given up where more parts than this fail
 
 
@@ -47,15 +46,11 @@ class Parts(NamedTuple):
 def shorten_first_part(d, dt, size):
     """Halve the part to begin with where a body turns too fast for a step as long.
 
-    Its angular momentum is its inertia times the sine of its rotation over the step: a faster one
-    has no solution.
+    The farther it turns, the less its rate agrees with its angle. Of more than 2.3 rad times the
+    inertia there is no momentum of a step at all.
     """
-    environment, most = d.environment, d.full(MOST_TURN)
-    rate = environment.angular_speed
-    if any_lane(above(absolute(dt) * rate, most)):
-        half_sine = 0.5 * environment.step_size * rate
-        cosine = math.sqrt(maximum(1.0 - half_sine * half_sine, d.full(0.0)))
-        turn = absolute(dt) * rate * cosine
+    most, turn = d.full(MOST_TURN), absolute(dt) * d.environment.angular_speed
+    if any_lane(above(turn, most)):
         for _ in range(MOST_HALVINGS):
             size = where(above(size * turn, most), 0.5 * size, size)
     return size

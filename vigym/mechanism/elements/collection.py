@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike
 from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Ground, Note, make_ground
 from vigym.mechanism.elements.collisions import Collision
-from vigym.mechanism.elements.contacts import PairContact, contact_names, pair_contacts
+from vigym.mechanism.elements.contacts import (
+    PairContact,
+    contact_names,
+    pair_contacts,
+    wheel_contact_names,
+)
 from vigym.mechanism.elements.couplings import (
     Coupling,
     Skate,
@@ -111,7 +116,7 @@ class Index:
         self.contacts: set[str] = set()
         self.shapes: dict[str, list[Collision]] = {}
         self.partners: dict[str, list[str]] = {}
-        self._counts = dict.fromkeys(("joints", "couplings", "collisions", "pairs"), 0)
+        self._counts = dict.fromkeys(("joints", "couplings", "collisions", "wheels", "pairs"), 0)
 
     def update(self, elements: "Elements", closing: Sequence[str]) -> None:
         """Add the elements that are not in the index yet; elements are only ever added."""
@@ -127,6 +132,8 @@ class Index:
             self.contacts.update(contact_names(collision))
             if collision.shape is not None:
                 self.shapes.setdefault(collision.body, []).append(collision)
+        for wheel in self._newest("wheels", elements.wheels):
+            self.contacts.update(wheel_contact_names(wheel))
         for a, b in elements.pairs[self._counts["pairs"] :]:
             self.partners.setdefault(a, []).append(b)
             self.partners.setdefault(b, []).append(a)
@@ -298,23 +305,28 @@ class Elements(checks.ReadOnly):
         """Names of all contacts: first those with the ground, then those of paired bodies.
 
         With the ground (without one there are none) the collision's name, for several contacts with
-        `:0`, `:1`, ...; of two shapes both names with a slash between.
+        `:0`, `:1`, ...; then those of wheels, `:0` where a wheel comes lowest; of two shapes both
+        names with a slash between.
         """
         return [*self.ground_contact_names, *(contact.name for contact in self.pair_contacts)]
 
     @property
     def ground_contact_names(self) -> list[str]:
-        """Names of the contacts with the ground."""
-        touching = self.collisions.values() if self.ground is not None else ()
-        planes = self.planes_of_ground
-        return [name for collision in touching for name in contact_names(collision, planes)]
+        """Names of the contacts with the ground: of collisions, then of wheels."""
+        return [name for _, names in self._ground_contacts for name in names]
 
     @property
     def ground_contact_bodies(self) -> list[str]:
         """Names of the bodies that the contacts with the ground belong to, one for each."""
-        touching = self.collisions.values() if self.ground is not None else ()
+        return [body for body, names in self._ground_contacts for _ in names]
+
+    @property
+    def _ground_contacts(self) -> list[tuple[str, list[str]]]:
+        """Body and names of the contacts of each collision and wheel with the ground."""
         planes = self.planes_of_ground
-        return [each.body for each in touching for _ in contact_names(each, planes)]
+        found = [(each.body, contact_names(each, planes)) for each in self.collisions.values()]
+        found += [(wheel.body, wheel_contact_names(wheel)) for wheel in self.wheels.values()]
+        return found if self.ground is not None else []
 
     @property
     def planes_of_ground(self) -> int:

@@ -14,6 +14,7 @@ from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.bodies import Body
 from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.collisions import Collision, check_pairable
+from vigym.mechanism.elements.couplings import Wheel
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Sphere
@@ -112,9 +113,22 @@ def contact_names(collision: Collision, planes: int = 1) -> list[str]:
         collision: of them.
         planes: of the ground that a ball or rim may touch at once: contacts that it has.
     """
-    kinds = [feature.kind for feature in contact_features(collision)]
-    count = planes * sum(CONTACTS_OF[kind] for kind in kinds)
-    return [collision.name] if count == 1 else [f"{collision.name}:{i}" for i in range(count)]
+    return _names(collision.name, contact_features(collision), planes)
+
+
+def wheel_rim(wheel: Wheel) -> ContactFeature:
+    """Return the rim by which a wheel stands on the ground."""
+    return ContactFeature("rim", wheel.position, wheel.radius, wheel.axis)
+
+
+def wheel_contact_names(wheel: Wheel) -> list[str]:
+    """Return the names of the contacts of a wheel's rim: the first is where it comes lowest."""
+    return _names(wheel.name, [wheel_rim(wheel)], 1)
+
+
+def _names(name: str, features: Iterable[ContactFeature], planes: int) -> list[str]:
+    count = planes * sum(CONTACTS_OF[feature.kind] for feature in features)
+    return [name] if count == 1 else [f"{name}:{i}" for i in range(count)]
 
 
 @dataclass(frozen=True)
@@ -199,9 +213,9 @@ def rounded_box(collision: Collision) -> tuple[Array, Array, Array, float]:
     return center, axes, np.array([0.0, 0.0, 0.5 * length]), float(shape.radius)
 
 
-def check_contact_names(collision: Collision, taken: Container[str]) -> None:
-    """Raise MechanismError when a contact of a collision has one of the names that are taken."""
-    for name in contact_names(collision):
+def check_contact_names(names: Iterable[str], taken: Container[str]) -> None:
+    """Raise MechanismError when contacts have one of the names that are taken."""
+    for name in names:
         checks.require_new_name(name, "contact", taken)
 
 

@@ -57,7 +57,7 @@ class Skate(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Wheel(ReadOnly):
-    """Wheel that rolls on the ground without slip, neither along nor across.
+    """Wheel that stands on the ground and rolls on it without slip, neither along nor across.
 
     Attributes:
         name: unique among skates and wheels.

@@ -28,6 +28,7 @@ from vigym.core.model.tables.plan import (
     SKATE,
     WHEEL,
 )
+from vigym.mechanism.elements.bodies import require_ground
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.contacts import (
@@ -41,7 +42,9 @@ from vigym.mechanism.elements.contacts import (
     core_segment,
     pair_friction,
     rounded_box,
+    wheel_rim,
 )
+from vigym.mechanism.elements.couplings import Wheel
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.simulation.compile.elimination_order import LoopRow
@@ -111,6 +114,11 @@ def _ground_contacts(
             (kind, directed, collision.torsion > 0.0, row) for kind in GROUND_KINDS[part.kind]
         )
     return found
+
+
+def _wheel_row(mobility: Mobility, wheel: Wheel) -> Any:
+    """Return the constants of a wheel, and of its rim, which has no friction of its own."""
+    return _contact_row(mobility, wheel.body, wheel.position, wheel.radius, wheel.axis, wheel.axis)
 
 
 def pair_extremes(row: np.void) -> tuple[Array, Array]:
@@ -189,6 +197,11 @@ def contact_rows(
                     (bodies[collision.body], kind, directed, has_torsion, 0, -1, plane, LONE)
                 )
                 rows.append(row)
+    for wheel in mechanism.wheels.values():
+        require_ground(mechanism.ground, f"wheel {wheel.name!r}")
+        rim, row = GROUND_KINDS[wheel_rim(wheel).kind], _wheel_row(mobility, wheel)
+        plan.extend((bodies[wheel.body], kind, False, False, 0, -1, 0, LONE) for kind in rim)
+        rows.extend(row for _ in rim)
     owners = [row.owner if row.kind == CONTACT_ROW else -1 for row in loop_rows]
     for pair in mechanism.pair_contacts:
         check_segments_through_joint(pair, mechanism.joints.values(), mechanism.bodies)
@@ -203,9 +216,7 @@ def contact_rows(
         )
     for wheel in mechanism.wheels.values():
         plan.append((bodies[wheel.body], WHEEL, True, False, 0, -1, 0, LONE))
-        rows.append(
-            _contact_row(mobility, wheel.body, wheel.position, wheel.radius, wheel.axis, wheel.axis)
-        )
+        rows.append(_wheel_row(mobility, wheel))
     return np.array(plan, CONTACT_PLAN.dtype), np.array(rows, CONTACT_MODEL.dtype)
 
 

@@ -59,7 +59,7 @@ class DofMap(NamedTuple):
 class Change(NamedTuple):
     """Change of the joint coordinates over a step.
 
-    Rates and momentum rates of angles are (2/h) sin(change/2) and sin(change)/h, as in the step.
+    Rates and momentum rates of angles are those of `vigym.core.math.turns`, as in the step.
 
     Attributes:
         spring_forces: (S, n_velocities), those of free orientations left out.
@@ -273,9 +273,10 @@ class SmoothStep:
         here = poses2 if side < 0.0 else poses3
         v = (poses3.x - poses2.x)[:, 1:] / h
         e = relative_rotation(poses2.q[:, 1:], poses3.q[:, 1:])
-        w, c = 2.0 / h * e[..., 1:], e[..., :1]
-        Jw = self._angular_momentum(w)
-        moment = c * Jw - side * 0.5 * h * cross(w, Jw)
+        c, e = e[..., :1], e[..., 1:]
+        b, Je = 1.0 / (2.0 + c), self._angular_momentum(e)
+        along = b * np.sum(e * Je, axis=-1, keepdims=True)
+        moment = 18.0 * b * b / h * (c * Je - side * cross(e, Je) + along * e)
         linear = self.mass * (v + side * 0.5 * h * self._gravity)
         return self._project_momenta(here, linear, rotate(here.R[:, 1:], moment))
 
@@ -325,12 +326,15 @@ class SmoothStep:
         d = change[:, positions]
         shape = len(change), len(self.armature)
         forces, rates, momentum_rates = (np.zeros(shape, change.dtype) for _ in range(3))
-        rates[:, velocities] = np.where(angle, 2.0 * np.sin(0.5 * d), d) / h
-        momentum_rates[:, velocities] = np.where(angle, np.sin(d), d) / h
+        s, c = np.sin(0.5 * d), np.cos(0.5 * d)
+        b = 1.0 / (2.0 + c)
+        rates[:, velocities] = np.where(angle, 6.0 * b * s, d) / h
+        momenta = 18.0 * b**3 * (1.0 + 2.0 * c) * s
+        momentum_rates[:, velocities] = np.where(angle, momenta, d) / h
         forces[:, velocities] = self._stiffness[velocities] * stretch[:, positions]
         for span, velocity in quaternions:
             e = relative_rotation(start[:, span], end[:, span])
-            rates[:, velocity] = 2.0 / h * e[:, 1:]
+            rates[:, velocity] = 6.0 / h * e[:, 1:] / (2.0 + e[:, :1])
         return Change(forces, rates, momentum_rates, start, end)
 
     def _spring_moments(self, change: Change, side: float) -> Array:

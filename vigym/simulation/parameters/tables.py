@@ -194,6 +194,7 @@ class ScaledTables:
             rows[collision.name] = [*range(start, start + count)]
             start += count
         own, partner = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+        start = len(self._mechanism.ground_contact_names)
         for row, pair in enumerate(self._mechanism.pair_contacts, start):
             own[pair.own.name].append(row)
             partner[pair.partner.name].append(row)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.core.compiler.simd import LANES
-from vigym.core.kernels import assemble, read, reset, step
+from vigym.core.kernels import assemble, read, reset, start, step
 from vigym.core.model.context import (
     ALL_FEATURES,
     LOOPS,
@@ -28,7 +28,7 @@ from vigym.core.model.layout import (
     model_table,
 )
 from vigym.core.model.tables.plan import HEADER
-from vigym.core.model.tables.state import ENVIRONMENT_STATE, POSE_STATE
+from vigym.core.model.tables.state import ENVIRONMENT_STATE
 from vigym.simulation.state.threads import run_interruptible, run_parallel, split_groups
 
 Array = NDArray[np.float64]
@@ -146,6 +146,12 @@ class LaneGroups:
             slots if self._number is np.float64 else (array.view(self._number) for array in slots)
         )
 
+    @property
+    def projects_starts(self) -> bool:
+        """Whether start velocities have to be projected: there is more than a tree's joints."""
+        header = header_of(self.plan)
+        return bool(header["loop_row_count"] or header["contact_count"] or header["has_limits"])
+
     def first_calls(self) -> list[tuple[Kernel, tuple[Any, ...]]]:
         """Return the kernels of a first use, with arguments of the types that they will have.
 
@@ -156,10 +162,12 @@ class LaneGroups:
         if header_of(self.plan)["loop_row_count"]:
             calls[assemble.assemble] = (rows,) * 7
         calls[reset.reset] = (rows,) * 3
-        calls[step.step] = rows, rows, 0.01, 2, 1, 1e-10, rows
+        if self.projects_starts:
+            calls[start.start] = rows, 0.01, rows, rows
+        calls[step.step] = rows, rows, 0.01, 2, 1, 1e-10, 1, rows
         calls[read.read] = (rows,)
-        start = *self.tables, self.features, self._layout
-        return [(k, (*start, *given, *self._ends(1, k is step.step))) for k, given in calls.items()]
+        first = *self.tables, self.features, self._layout
+        return [(k, (*first, *given, *self._ends(1, k is step.step))) for k, given in calls.items()]
 
     def call(
         self,
@@ -292,21 +300,6 @@ class LaneGroups:
         start = ENVIRONMENT_STATE.offset("time") * LANES
         lanes = self._state.reshape(self.groups, -1)[:, start : start + LANES]
         return lanes.ravel()[: self.count].copy()
-
-    def add_velocity(self, changes: Array) -> None:
-        """Add (count, bodies, 3) to the half-step velocities of bodies, by row from 1 on."""
-        e, row = np.arange(self.count)[:, None, None], np.arange(1, 1 + changes.shape[1])[:, None]
-        header = header_of(self.plan)
-        states = self._state.reshape(self.groups, -1)
-        present = states[:, ENVIRONMENT_STATE.offset("present_knot") * LANES].astype(int)
-        knots = states[:, header["state_knots"] :].reshape(
-            self.groups, KNOT_BUFFERS, -1, POSE_STATE.width, LANES
-        )
-        g, block, lane = (
-            (0, row // LANES, row % LANES) if self.single else (e // LANES, row, e % LANES)
-        )
-        velocity = POSE_STATE.offset("velocity") + np.arange(3)
-        knots[g, present[g], block, velocity, lane] += changes[0] if self.single else changes
 
     def update_derived(self) -> None:
         """Rebuild all that follows from poses that were written to the state."""

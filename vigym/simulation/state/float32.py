@@ -92,12 +92,6 @@ class SinglePrecision(LaneGroups):
             steps.table = aligned_zeros(steps.groups * steps._stride)
         self._round_constants(pairs)
 
-    def add_velocity(self, changes: Array) -> None:
-        """Add to half-step velocities, as `LaneGroups.add_velocity` does."""
-        self._widen(KNOT_BUFFERS)
-        super().add_velocity(changes)
-        self._changed[:] = True
-
     def update_derived(self) -> None:
         """Update what follows from poses that were written to the state."""
         super().update_derived()

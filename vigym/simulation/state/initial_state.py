@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vigym.core.contact.at_knot import CLOSED_GAP
 from vigym.core.kernels.read import READ_GAP
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.contacts import contact_names
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.parameters.parameters import Parameters
@@ -24,6 +24,7 @@ from vigym.simulation.state.readings import Readings
 
 # part of a start by which one that is given may miss that of a prescribed motion
 STARTED = 1e-6
+MOST_NAMED = 5  # contacts that an error names
 OPEN = 1e-8  # [m or rad] gap of curve and surface joints that a start may not have
 
 
@@ -54,10 +55,12 @@ class InitialState:
         mask: NDArray[np.bool_],
         place_on_ground: bool,
         terrain_map: ArrayLike | None = None,
+        overlaps: str = "hold",
     ) -> None:
         """Start the environments of a mask (count,), as `Simulator.reset` says."""
         q, qd = self._complete(positions, velocities, base, mask)
-        before = self._plant.pack_state() if self._plant.mechanism.tracks else None
+        checked = bool(self._plant.mechanism.tracks) or overlaps == "refuse"
+        before = self._plant.pack_state() if checked else None
         if terrain_map is not None:
             self._plant.set_terrain_maps(terrain_map, mask)
         self._place(q, qd, mask)
@@ -65,6 +68,10 @@ class InitialState:
             self._place_on_ground(q, qd, mask)
         if before is not None:
             self._check_places(before, mask)
+            if overlaps == "refuse":
+                self._refuse_overlaps(before, mask)
+        self._plant.start(mask)
+        self._readings.update(mask)
         self._readings.restart(mask)
 
     def _place_on_ground(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
@@ -94,13 +101,24 @@ class InitialState:
                 "poses whose places of touch are nearer to those of the assembly"
             )
 
+    def _refuse_overlaps(self, before: Array, mask: NDArray[np.bool_]) -> None:
+        """Raise AssemblyError where contacts start deep; the state is then as before."""
+        gaps = np.where(mask[:, None], self._readings.gaps, 0.0)
+        deep = gaps.min(axis=0, initial=0.0)
+        if (deep < -CLOSED_GAP).any():
+            self._plant.unpack_state(before)
+            self._readings.clear()
+            names, count = self._plant.mechanism.contact_names, np.count_nonzero(deep < -CLOSED_GAP)
+            worst = deep.argsort()[: min(count, MOST_NAMED)]
+            found = ", ".join(f"{names[k]!r} {-deep[k]:.3g} m" for k in worst)
+            raise AssemblyError(
+                f"overlaps: found {count} contacts below the ground or in another body, deepest "
+                f"{found}, expected none; place_on_ground=True lifts floating bodies"
+            )
+
     def _place(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
         self._plant.place(q, qd, mask)
         self._readings.update(mask)
-        plant = self._plant
-        if plant.is_imposed and plant.mechanism.velocity_constraints:  # the velocities they allow
-            self._plant.place(q, np.array(self._readings.velocity_rows), mask)
-            self._readings.update(mask)
 
     def _complete(
         self, positions: Given, velocities: Given, base: Base, mask: NDArray[np.bool_]
@@ -258,9 +276,7 @@ def contact_groups(mechanism: Mechanism) -> list[ContactGroup]:
     for a, b in [*loops, *(pair for pair in pairs if WORLD not in pair)]:
         old, new = label[a], label[b]
         label = {root: new if name == old else name for root, name in label.items()}
-    collisions = mechanism.collisions.values()
-    planes = mechanism.planes_of_ground
-    contacts = [label[roots[c.body]] for c in collisions for _ in contact_names(c, planes)]
+    contacts = [label[roots[body]] for body in mechanism.ground_contact_bodies]
     groups = []
     for name in dict.fromkeys(label.values()):
         if name != label[WORLD] and name in contacts:

@@ -26,6 +26,7 @@ class Options:
         order: order of the integrator, 2, 4 or 6.
         loops: elimination of loops, "auto", "tail" or "local".
         tolerance: largest scaled residual of an accepted step.
+        max_iterations: largest number of iterations of a step.
         batch: number of environments, None for one without a leading axis.
         threads: largest number of threads that share a call.
         friction_cone: "cone" or "pyramid".
@@ -37,6 +38,7 @@ class Options:
     order: int = 2
     loops: str = "auto"
     tolerance: float = TOLERANCES["float64"]
+    max_iterations: int = 3000
     batch: int | None = None
     threads: int = 1
     friction_cone: str = "cone"
@@ -68,6 +70,7 @@ def checked_options(mechanism: Mechanism, **given: Any) -> Options:
     _check_order(given["order"], mechanism)
     if not (1e-14 <= tolerance < 1.0):
         raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")
+    positive_integer(given["max_iterations"], "max_iterations")
     _check_threads(given["threads"], given["batch"])
     loops = require_one_of(given["loops"], ["auto", "tail", "local"], "loops")
     cone = require_one_of(given["friction_cone"], ["cone", "pyramid"], "friction_cone")
@@ -81,6 +84,7 @@ def checked_options(mechanism: Mechanism, **given: Any) -> Options:
         order=given["order"],
         loops=loops,
         tolerance=tolerance,
+        max_iterations=given["max_iterations"],
         batch=given["batch"],
         threads=given["threads"],
         friction_cone=cone,

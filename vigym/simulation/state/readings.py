@@ -296,6 +296,16 @@ class Readings:
         return total
 
     @property
+    def energy_sums(self) -> Array:
+        """Energy dissipated and work of actuators (count, 2) since reset [J]."""
+        return np.stack([self.scalar(read.READ_DISSIPATED), self.scalar(read.READ_WORK)], axis=1)
+
+    def energy_balance(self) -> Array:
+        """Return the energy balance (count,) [J], see `vigym.metrics.metrics`."""
+        lost, work = self.energy_sums.T
+        return np.asarray(self.total_energy() - self.start_energy - work + lost)
+
+    @property
     def energy(self) -> Energy:
         """Kinetic, potential and total energy of the present state [J]."""
         number, kinetic = self._plant.number, self.scalar(read.READ_KINETIC)

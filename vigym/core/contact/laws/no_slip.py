@@ -5,7 +5,7 @@ A skate is a point of a body that does not move along a direction t of the body,
     u_1 = t . (p3 - p2) / h.
 
 A wheel of radius R with its axle along the unit vector a rolls along f, the direction of a x n.
-With its centre c, and tau = 2 c v of the quaternion (c, v) by which it turns,
+With its centre c, and its turn tau as in `vigym.core.contact.rolling`,
 
     u_1 = (a . (c3 - c2) + R f . tau) / h,  u_2 = (f . (c3 - c2) - R a . tau) / h.
 
@@ -13,22 +13,35 @@ Directions are the means of those at both knots: u is odd in time, so errors are
 skate or wheel keeps energy. For a wheel that stands upright, rolls and turns about n, f . tau is
 zero: two wheels on one axle agree. The displacement of the point that touches at knot 2 would not
 do: it has a part of second order along the axle.
+
+A wheel rolls where it touches the ground as a step begins. Contacts of its rim, without friction,
+carry it.
 """
 
 import math
 
 from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.lanes import above
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.plane import DEGENERATE, plane_tangents
-from vigym.core.contact.rolling import sine_slope
+from vigym.core.math.turns import rolling_factor, rolling_slope
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, sub, zero3
 from vigym.core.model.tables.plan import SKATE
+
+GRIP = 1e-3  # gap of a wheel, in parts of its radius, up to which it touches the ground
 
 
 @inline
 def is_nonholonomic(contact):
     """Tell whether a contact is a skate or wheel: it needs no interior point."""
     return contact.kind >= SKATE
+
+
+@inline
+def find_gripping_lanes(d, contact, gap):
+    """Find the lanes in which a skate holds, all of them, or a wheel whose rim touches."""
+    grip = above(GRIP * contact.radius, gap)
+    return grip if contact.kind > SKATE else d.full(1.0)
 
 
 @inline
@@ -70,10 +83,10 @@ def set_no_slip_directions(d, contact, rotation3, normal, motion, step):
     if contact.kind > SKATE:
         radius = contact.radius
         cosine, half = step
-        turn = scale(2.0 * cosine, half)
-        by_heading = axpy(radius, sine_slope(mean_2, cosine, half), contact.no_slip_rotation_1)
+        turn = scale(rolling_factor(cosine), half)
+        by_heading = axpy(radius, rolling_slope(mean_2, cosine, half), contact.no_slip_rotation_1)
         own = scale(0.5 * radius, cross(t1, turn))
-        by_axle = axpy(radius, sine_slope(mean_1, cosine, half), own)
+        by_axle = axpy(radius, rolling_slope(mean_1, cosine, half), own)
         heading = scale(0.5 * radius, rolling_direction_slope(t1, normal, turn))
         contact.no_slip_rotation_1 = add(by_heading, heading)
         ahead = scale(0.5, rolling_direction_slope(t1, normal, motion))

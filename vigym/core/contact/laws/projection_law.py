@@ -297,12 +297,14 @@ def distance_from_projection(d, contact, force, z):
 @inline
 def linearize_no_slip(d, contact, per):
     """Linearize a skate or wheel. It holds whatever it takes: the present force is its anchor."""
-    o = d.full(0.0)
+    o, active = d.full(0.0), contact.active
     f = contact.force
     velocity = contact.velocity
-    contact.affine_force = (o, f[1] - per * velocity[1], f[2] - per * velocity[2], o)
+    held = (o, f[1] - per * velocity[1], f[2] - per * velocity[2], o)
+    contact.affine_force = zero4_outside_mask(active, held)
+    per = where(active, per, o)
     set_slopes(contact, (o, o, o, per), (o, per, o, o))
-    return o + 1.0
+    return active
 
 
 @inline

@@ -38,7 +38,11 @@ DOF_STATE = Table(
     Field("cosine", "cosine of the angle; w of the quaternion of a ball joint", "1"),
     Field("sine", "sine; translation; length of a point spring; x, y, z of a quaternion", "1 or m"),
     Field("turns", "number of full turns", "1"),
-    Field("last_momentum_rate", "sin(angle change) / h of the last step", "m/s or rad/s"),
+    Field(
+        "last_momentum_rate",
+        "momentum of an armature over its inertia, of the last step",
+        "m/s or rad/s",
+    ),
     Field("last_rate", "rate over the last step", "m/s or rad/s"),
     Field(
         "slow_rate", "mean of past rates without vibrations: half the last, a quarter ...", "same"
@@ -88,7 +92,7 @@ POSE_STATE = Table(
     Field("arm", "from the centre of mass to the anchor", "m, world", 3),
     Field("axis", "axis of the joint that is fixed in the body", "world", 3),
     Field("velocity", "half-step velocity that led to this knot", "m/s, world", 3),
-    Field("angular_velocity", "half-step angular velocity that led to this knot", "rad/s, body", 3),
+    Field("angular_velocity", "2 e/h of the step that led to this knot", "rad/s, body", 3),
     Field("cosine", "scalar part of the quaternion of the step that led to this knot", "1"),
 )
 

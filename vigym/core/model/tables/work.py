@@ -4,6 +4,7 @@ from vigym.core.model.tables.table import Field, Table
 
 ENVIRONMENT_WORK = Table(
     Field("rims_turned", "whether a rim turned since attempts at a step began anew", "1"),
+    Field("iterations_left", "iterations that the budget of the step has left", "1"),
     Field("leads_back", "share by which what is beyond a bound is led back", "1"),
     Field("impact_speed", "scale of contact velocities where the interior point starts", "m/s"),
     Field("any_active", "whether any contact of two bodies is active", "1"),
@@ -26,6 +27,7 @@ BODY_WORK = Table(
     Field("rotation_correction", "rotation that closes the joints", "rad", 3),
     Field("lever2", "from the parent's anchor to the own one at knot 2", "m, world", 3),
     Field("lever3", "from the parent's anchor to the own closed one at knot 3", "m, world", 3),
+    Field("depth", "depth of its deepest contact below the ground at knot 2", "m"),
     Field("delta_position", "Newton increment or knot velocity of the anchor", "m or m/s", 3),
     Field("delta_rotation", "Newton increment or knot velocity of the rotation", "rad or rad/s", 3),
 )
