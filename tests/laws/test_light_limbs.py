@@ -80,7 +80,7 @@ def test_light_fingers_at_their_limits_take_few_iterations(mass, friction, most)
     14 and 11 a step in the mean, now 8 and 6.
     """
     iterations = []
-    for seed in range(8):
+    for seed in range(24):
         sim = thrown(hand(mass, friction), "palm", seed, 0.01)
         for _ in range(100):
             status = sim.step()

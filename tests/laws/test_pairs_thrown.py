@@ -13,7 +13,9 @@ from vigym.mechanism.elements.shapes import Capsule
 from vigym.metrics import momentum
 
 ROD = Capsule(radius=0.1, length=0.3)
-MOMENTS = np.array([0.013, 0.013, 0.01])  # a rod's are alike across it: its energy in flight is exact
+MOMENTS = np.array(
+    [0.013, 0.013, 0.01]
+)  # a rod's are alike across it: its energy in flight is exact
 DEPTH = 1e-6  # [m]
 
 

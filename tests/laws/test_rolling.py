@@ -156,7 +156,9 @@ def test_balls_of_unlike_mass_that_roll_gain_no_energy(heaviest, seed):
     for _ in range(300):
         assert sim.step().converged
         energies.append(sim.energy().total)
-    assert np.diff(energies).max() < 2e-3 * energies[0]  # (h w)^2 of what turns by 10 rad/s
+    # where a ball ceases to slip the energy that is read dips for one knot
+    before = np.maximum(energies[1:-1], energies[:-2])
+    assert (energies[2:] - before).max() < 2e-3 * energies[0]  # (h w)^2 of what turns by 10 rad/s
 
 
 def energies(sim, seconds):

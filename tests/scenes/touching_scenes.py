@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from scenes.trees import unit
 from vigym import MINITAUR_MOTOR, Ground, Mechanism
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Sphere
 
@@ -270,15 +271,26 @@ def unicycle(radius=0.1):
     return mech
 
 
+LEANING_AXLE, LEANING_CENTRE = unit(np.array([0.1, 1.0, 0.2])), np.array([0.03, 0.0, -0.02])
+
+
+def leaning_spoke(radius=0.1):
+    """From the centre of the leaning wheel to where it touches [m]."""
+    return radius * unit(LEANING_AXLE[2] * LEANING_AXLE - UP)
+
+
 def leaning_wheel(radius=0.1):
     """A wheel of a free body that leans, whose axle is neither through its centre of mass nor level."""
-    mech = Mechanism(ground=True)
-    axle = np.array([0.1, 1.0, 0.2])
-    low = radius * np.sqrt(1.0 - 0.04 / (axle @ axle))
-    mech.add_body("frame", 1.0, (0.02, 0.03, 0.04), (0.0, 0.0, low + 0.02))
-    mech.add_joint("free", "floating", "world", "frame", (0.0, 0.0, low + 0.02))
-    mech.add_wheel("tyre", "frame", (0.03, 0.0, -0.02), axle, radius)
+    mech, place = Mechanism(ground=True), -(LEANING_CENTRE + leaning_spoke(radius)) * UP
+    mech.add_body("frame", 1.0, (0.02, 0.03, 0.04), place)
+    mech.add_joint("free", "floating", "world", "frame", place)
+    mech.add_wheel("tyre", "frame", LEANING_CENTRE, LEANING_AXLE, radius)
     return mech
+
+
+def leaning_rates(spin, radius=0.1):
+    """Velocities of that body where its wheel rolls."""
+    return (*np.cross(LEANING_CENTRE + leaning_spoke(radius), spin), *spin)
 
 
 def cart(radius=0.1, **axles):

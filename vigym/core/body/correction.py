@@ -12,6 +12,7 @@ from vigym.core.math.vectors import dot
 from vigym.core.model.tables.plan import ALIGNED, PAIR_BALL_CONTACT
 
 MAX_CORRECTION = 1e-6  # [m or rad] by which a step at most leads back
+SHALLOW = 1e-5  # [m] depth of a body up to which each of its contacts is led back by itself
 
 
 @inline
@@ -70,7 +71,8 @@ def add_depth(d, contact):
     """Take an active contact's depth below the ground as that of its body, if it is the deepest."""
     if contact.kind < PAIR_BALL_CONTACT:
         body = d.body(contact.body)
-        body.depth = maximum(body.depth, where(contact.active, -contact.gap2, 0.0 * contact.gap2))
+        o, depth = 0.0 * contact.gap2, -contact.gap2 - SHALLOW
+        body.depth = maximum(body.depth, where(contact.active, depth, o))
 
 
 @inline

@@ -122,8 +122,8 @@ def start_group(d, lanes, h, changes, sums, first):
         if trials < 0 or not any_lane(gains):
             trials = -1
             store_start_velocities(d, knot)
-            scale_rebounds(d, d.full(1.0), 0.0)
             left -= 1
+    scale_rebounds(d, d.full(1.0), 0.0)
     keep_other_lanes(d, lanes)
 
 
