@@ -106,13 +106,14 @@ def test_energy_of_the_double_pendulum_has_no_trend_over_1000_seconds():
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_energy_of_every_joint_type_has_no_trend(kind):
-    """Regular motion: a chaotic one wanders between levels of the error for longer than any test lasts."""
-    # seed 13 beats over 4000 s with a cylindrical joint, seed 15 with a planar one
-    seed = {"cylindrical": 15, "planar": 17}.get(kind, 13)
-    mech = random_tree(seed, [kind, "spherical"], gravity=(0.0, 0.0, -1.0))
-    sim = start(seed, mech, scale=0.1, timestep=0.02)
-    times, energies = oscillation(sim, 1000.0, 5)
-    assert abs(np.polyfit(times, energies, 1)[0]) * 1000.0 < 0.1 * 0.5 * np.ptp(energies)
+    """The median of five trees: chaotic ones wander between levels of the error for longer than any test lasts."""
+    trends = []
+    for seed in range(13, 18):
+        mech = random_tree(seed, [kind, "spherical"], gravity=(0.0, 0.0, -1.0))
+        sim = start(seed, mech, scale=0.1, timestep=0.02)
+        times, energies = oscillation(sim, 1000.0, 5)
+        trends.append(abs(np.polyfit(times, energies, 1)[0]) * 1000.0 / (0.5 * np.ptp(energies)))
+    assert np.median(trends) < 0.1
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.1], ids=["undamped", "damped"])

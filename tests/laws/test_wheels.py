@@ -105,6 +105,22 @@ def test_a_wheel_in_the_air_does_not_roll_until_it_lands():
     assert sim.metrics()["energy_balance"] == pytest.approx(0.0, abs=1e-3 * energies[0])
 
 
+def test_a_fast_wheel_that_leans_wobbles_without_a_trend_of_energy():
+    """Its error is of order two, and as large after ten seconds as before."""
+    errors = []
+    for h in (0.01, 0.005):
+        sim = Simulator(lone_wheel(turn=turned(0.1, (1, 0, 0))), timestep=h)
+        sim.reset(velocities={"disc:floating": rolling(3.0)}, place_on_ground=True)
+        found = []
+        for _ in range(round(20.0 / h)):
+            assert sim.step().converged
+            found.append(sim.energy().total)
+        errors.append(np.ptp(found))
+        trend = np.polyfit(np.arange(len(found)), found, 1)[0] * len(found)
+        assert abs(trend) < 0.02 * errors[-1]
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
+
+
 def test_a_wheel_that_falls_on_its_side_does_not_sink():
     sim = Simulator(lone_wheel(turn=turned(0.2, (1, 0, 0))), timestep=0.005)
     sim.reset(place_on_ground=True)

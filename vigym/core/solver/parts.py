@@ -6,7 +6,8 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, spread, where
 
-SMALL = 1.0 / 256.0  # part of the step below which no method waits, and later parts are doubled
+SMALL = 1.0 / 256.0  # part of the step below which the parts that follow are doubled
+MEDIUM = 0.25  # part of the step from which on methods of many iterations may wait
 SMALLEST = 1.0 / 1048576.0  # halved parts stop at this part of the step
 LENGTHENING = 1.5  # factor on a part where the smallest one fails
 MOST_PATIENCE = 15.0  # most parts that are done before one is doubled, where doubled ones failed
@@ -77,8 +78,8 @@ def find_short_parts(parts):
 
 @inline
 def find_parts_for_all_methods(parts):
-    """Find the lanes in which no method waits: parts are below `SMALL`, or longer ones sought."""
-    return maximum(find_short_parts(parts), parts.seeking)
+    """Find the lanes in which no method waits: parts are below `MEDIUM`, or longer ones sought."""
+    return maximum(above(spread(MEDIUM, parts.size), parts.size), parts.seeking)
 
 
 @inline
