@@ -9,7 +9,7 @@ NEEDED = ("click", "rich")
 
 def main() -> int:
     """Run the command line and return its exit code: 0 success, 1 error, 2 usage error."""
-    if isinstance(sys.stdout, TextIOWrapper):  # ASCII, say, has no ±: no reason to lose results
+    if isinstance(sys.stdout, TextIOWrapper):  # ASCII has no ±; print the results nevertheless
         sys.stdout.reconfigure(errors="replace")
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:

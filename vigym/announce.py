@@ -54,7 +54,7 @@ def _print(text: str) -> None:
 
 
 def _bar(name: str) -> Any:
-    """Return a clock, or None where it could not be seen."""
+    """Return a progress clock, or None without a terminal or tqdm."""
     if sys.stderr is None or not sys.stderr.isatty():
         return None
     try:

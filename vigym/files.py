@@ -1,8 +1,8 @@
 """Boundary to the file system: all files that the package reads or writes pass here.
 
-A file that is read is a regular one of bounded size, so that reading never waits for another
-process and never fills the memory. A file that is written is whole or not there: it takes its name
-when all of it is on the disk. `docs/trust.md` is the page for users.
+Only regular files of bounded size are read, so that reading never waits for another process and
+never fills the memory. Files are written whole or not at all: a temporary file is renamed once all
+its content is on the disk. `docs/trust.md` is the page for users.
 """
 
 import contextlib
@@ -25,8 +25,8 @@ from xml.parsers import expat
 from vigym.ownership import trusted_users
 
 MOST_TEXT = 1 << 25  # bytes of a file of text: URDF, JSON, CSV
-MOST_BYTES = 1 << 28  # bytes of another file, and of what is unpacked from one
-MOST_NESTED = 600  # elements of XML inside of each other
+MOST_BYTES = 1 << 28  # bytes of any other file, and of the unpacked data of one
+MOST_NESTED = 600  # depth of XML elements
 FileName = str | os.PathLike[str]
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -53,23 +53,24 @@ def open_file(
     """Open a regular file to read it, without waiting for another process.
 
     Args:
-        path: of the file.
-        expected: what it should be, for errors.
-        name: in front of the path in errors.
-        most: largest number of bytes; None: any.
+        path: path of the file.
+        expected: kind of file that is expected, for errors.
+        name: text in front of the path in errors.
+        most: largest number of bytes; None: no limit.
         error: type of the errors.
-        owner: of a program, what the user named: the file has to belong to the user, to root, or
-            to the owner of what was named.
+        owner: of a file that can run code: path that the user named. The file has to belong to the
+            user, to root, or to the owner of that path.
 
     Raises:
-        error: no such file, a pipe, device or folder, too many bytes, or another owner.
+        error: The file is missing, a pipe, device or folder, too large, or of another owner.
     """
     stream, cause = None, None
     try:
-        found = _fault(os.stat(path), most, owner)  # the opening of some devices has effects
+        # opening some devices has effects, so that the type is checked before
+        found = _fault(os.stat(path), most, owner)
         if not found:
             stream = os.fdopen(os.open(path, os.O_RDONLY | _AT_ONCE), "rb")
-            found = _fault(os.fstat(stream.fileno()), most, owner)  # it may be another by now
+            found = _fault(os.fstat(stream.fileno()), most, owner)  # of the file that was opened
     except (OSError, ValueError) as fault:
         found = f"no readable file ({getattr(fault, 'strerror', None) or fault})"
         cause = fault
@@ -81,7 +82,7 @@ def open_file(
 
 
 def _fault(found: os.stat_result, most: int | None, owner: FileName | None) -> str:
-    """Return why a file is not read, "" if it is."""
+    """Return the reason why a file must not be read, "" if it may be read."""
     kind = _KINDS.get(stat.S_IFMT(found.st_mode), "")
     if kind:
         return kind
@@ -100,10 +101,10 @@ def read_file(
     error: type[Exception] = ValueError,
     owner: FileName | None = None,
 ) -> bytes:
-    """Return the bytes of a regular file; arguments and errors as of `open_file`."""
+    """Return the bytes of a regular file; arguments and errors are those of `open_file`."""
     with open_file(path, expected, name, most, error, owner) as stream:
         data = stream.read(most + 1)
-    if len(data) > most:  # some files of the system have no size
+    if len(data) > most:  # files of the system may report a size of zero
         found = f"found more than {most} bytes"
         raise error(f"{name} {path}: {found}, expected {expected}".lstrip())
     return data
@@ -115,7 +116,7 @@ def read_json(
     """Return the entries of a file with a JSON object.
 
     Raises:
-        ValueError: as of `open_file`, or anything but an object.
+        ValueError: `open_file` fails, or the file has no JSON object.
     """
     data = read_file(path, expected, name, MOST_TEXT, owner=owner)
     return parse_object(data, f"{name} {path}".lstrip(), expected)
@@ -125,7 +126,7 @@ def parse_object(data: bytes, place: str, expected: str) -> dict[str, Any]:
     """Return the entries of a JSON object.
 
     Raises:
-        ValueError: anything else, or one that is nested too deeply.
+        ValueError: The data is no JSON object, or is nested too deeply.
     """
     try:
         found: Any = json.loads(data)
@@ -137,14 +138,14 @@ def parse_object(data: bytes, place: str, expected: str) -> dict[str, Any]:
 
 
 def read_pickle(path: FileName, owner: FileName) -> Any:
-    """Return the content of a pickle, which is a program that runs now.
+    """Return the content of a pickle. Reading it can run code.
 
     Args:
-        path: of the file.
-        owner: what the user named, as of `open_file`.
+        path: path of the file.
+        owner: path that the user named, see `open_file`.
 
     Raises:
-        ValueError: as of `open_file`; a damaged pickle may raise anything.
+        ValueError: `open_file` fails. A damaged pickle may raise any other error.
     """
     return pickle.loads(read_file(path, "a pickle", owner=owner))
 
@@ -153,8 +154,8 @@ def open_archive(stream: IO[bytes], place: str) -> zipfile.ZipFile:
     """Return an open zip archive of bounded size.
 
     Raises:
-        ValueError: too large what it would unpack.
-        BadZipFile: no archive.
+        ValueError: The unpacked archive would be too large.
+        BadZipFile: The data is no zip archive.
     """
     archive = zipfile.ZipFile(stream)
     size = sum(part.file_size for part in archive.infolist())
@@ -164,17 +165,20 @@ def open_archive(stream: IO[bytes], place: str) -> zipfile.ZipFile:
 
 
 def read_member(archive: zipfile.ZipFile, member: str) -> bytes:
-    """Return the bytes of a part of an archive; what it unpacks beyond the archive's list is left.
+    """Return the bytes of a member of an archive, at most MOST_BYTES of them.
 
     Raises:
-        KeyError: no such part; zipfile has further errors.
+        KeyError: The archive has no such member. zipfile raises further errors.
     """
     with archive.open(member) as part:
-        return part.read(MOST_BYTES)  # with a number it unpacks no more than that
+        return part.read(MOST_BYTES)  # a bound limits the unpacked bytes, too
 
 
 def check_xml(data: bytes, place: str, error: type[Exception]) -> None:
-    """Raise an error for XML that declares entities or is nested too deeply, not for bad XML."""
+    """Raise an error for XML that declares entities or is nested too deeply.
+
+    Malformed XML is left to the parser that reads it next.
+    """
     depth = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -195,7 +199,7 @@ def check_xml(data: bytes, place: str, error: type[Exception]) -> None:
     parser.EntityDeclHandler = declare
     with contextlib.suppress(
         expat.ExpatError, LookupError
-    ):  # bad XML or encoding: its reader tells
+    ):  # malformed XML or encoding: the parser raises the error
         parser.Parse(data, True)
 
 
@@ -204,18 +208,18 @@ def check_xml(data: bytes, place: str, error: type[Exception]) -> None:
 
 @contextlib.contextmanager
 def whole_file(path: FileName, mode: int | None = None) -> Iterator[Path]:
-    """Yield the path of an empty file to write; after the block it takes the place of another.
+    """Yield the path of an empty temporary file, which replaces the file at `path` after the block.
 
-    Until then, and after an error, the other is as it was. A link stays: the file that it names is
-    replaced, and keeps its mode. A standard stream, /dev/null or a pipe that is read gets what was
-    written.
+    During the block, and after an error, the file at `path` stays as it was. If `path` is a link,
+    its target is replaced. The content for a standard stream, /dev/null or a pipe with a reader
+    is copied to it.
 
     Args:
-        path: of the file to replace, which need not be there.
-        mode: of the file; None: that of the file that is replaced, else as the umask has it.
+        path: path of the file to replace, which need not exist.
+        mode: mode of the file; None: mode of the replaced file, or the default of the umask.
 
     Raises:
-        OSError: a folder, a device, a pipe that nobody reads, or a disk that is full.
+        OSError: `path` is a folder, a device or a pipe without a reader, or the disk is full.
     """
     if is_stream(path):
         with tempfile.TemporaryDirectory() as folder:
@@ -241,7 +245,7 @@ def whole_file(path: FileName, mode: int | None = None) -> Iterator[Path]:
 
 
 def write_file(path: FileName, content: str | bytes) -> None:
-    """Write a file as a whole, a text in UTF-8; errors as of `whole_file`."""
+    """Write bytes, or a text in UTF-8, as a whole file; errors are those of `whole_file`."""
     data = content.encode() if isinstance(content, str) else content
     with whole_file(path) as new:
         new.write_bytes(data)
@@ -249,9 +253,9 @@ def write_file(path: FileName, content: str | bytes) -> None:
 
 @contextlib.contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder to fill; after the block it takes the place of another.
+    """Yield an empty temporary folder, which replaces `folder` after the block.
 
-    A process that ends in between leaves the other one in `FOLDER.old`: see `restore_folder`.
+    A process that ends in between leaves the old folder in `FOLDER.old`: see `restore_folder`.
     """
     new, old = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
     restore_folder(folder)
@@ -273,14 +277,14 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 def _raise_named(error: OSError, new: Path, path: FileName) -> None:
-    """Raise an error of what was written for a file once more, with the name of the file."""
+    """Raise an error of a temporary file or of the disk again, with the path of the target."""
     is_new = error.filename is not None and str(error.filename).startswith(str(new))
     if is_new or error.filename is None and error.errno in _OF_DISK:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def restore_folder(folder: Path) -> None:
-    """Put a folder back that `whole_folder` was about to replace when its process ended."""
+    """Restore a folder if a process ended while `whole_folder` replaced it."""
     old = folder.with_name(f"{folder.name}.old")
     if old.exists() and not folder.exists():
         old.rename(folder)
@@ -288,16 +292,16 @@ def restore_folder(folder: Path) -> None:
 
 
 def check_output(path: FileName) -> None:
-    """Raise OSError for a file that cannot be written; leave it as it is."""
+    """Raise OSError if a file cannot be written; the file is not changed."""
     if not is_stream(path):
         _new_file(Path(os.path.realpath(path))).unlink()
 
 
 def is_stream(path: FileName) -> bool:
-    """Return whether a path is that of a standard stream, /dev/null or a pipe, not of a file.
+    """Return whether a path names a standard stream, /dev/null or a pipe.
 
     Raises:
-        OSError: a folder, another device, or a socket.
+        OSError: The path names a folder, another device or a socket.
     """
     try:
         found = os.stat(path)
@@ -312,9 +316,9 @@ def is_stream(path: FileName) -> bool:
 
 
 def _standard(found: os.stat_result) -> int | None:
-    """Return the descriptor of standard output or error if a file is one of them."""
+    """Return the descriptor of standard output or standard error if the file is one of them."""
     for descriptor in (1, 2):
-        with contextlib.suppress(OSError):  # it is closed
+        with contextlib.suppress(OSError):  # the stream is closed
             if os.path.samestat(found, os.fstat(descriptor)):
                 return descriptor
     return None
@@ -325,7 +329,7 @@ def _is_null(found: os.stat_result) -> bool:
 
 
 def _open_stream(path: FileName) -> IO[bytes]:
-    """Open a stream to write; raise OSError for a pipe that nobody reads."""
+    """Open a stream for writing; raise OSError for a pipe without a reader."""
     for printed in (sys.stdout, sys.stderr):
         if printed is not None:
             printed.flush()
@@ -337,16 +341,16 @@ def _open_stream(path: FileName) -> IO[bytes]:
     except OSError as error:
         if error.errno != errno.ENXIO:
             raise
-        raise OSError(f"{path}: found a pipe that nobody reads, expected a reader") from error
+        raise OSError(f"{path}: found a pipe without a reader, expected a reader") from error
     os.set_blocking(descriptor, True)
     return os.fdopen(descriptor, "wb")
 
 
 def _new_file(target: Path, mode: int = 0o666) -> Path:
-    """Create an empty file beside another, with its ending, to replace it.
+    """Create an empty file in the folder of `target`, with the same ending, to replace it later.
 
     Raises:
-        OSError: nothing can be written there, or the other may not be.
+        OSError: The folder or the file `target` cannot be written.
     """
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
@@ -360,7 +364,7 @@ def _new_file(target: Path, mode: int = 0o666) -> Path:
 
 
 def _copy_owner(target: Path, new: Path) -> None:
-    """Copy owner and mode of a file, if it is there, to a new one."""
+    """Copy owner and mode of a file, if it exists, to a new file."""
     with contextlib.suppress(FileNotFoundError):
         found = os.stat(target)
         if hasattr(os, "chown"):
@@ -370,6 +374,6 @@ def _copy_owner(target: Path, new: Path) -> None:
 
 
 def _flush(file: Path) -> None:
-    """Write a file to the disk, which may tell only now that it has no space."""
+    """Write the buffers of a file to the disk; a full disk raises its error here."""
     with file.open("rb+") as stream:
         os.fsync(stream.fileno())

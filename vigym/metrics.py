@@ -31,7 +31,7 @@ METRICS = (
 
 
 class PresentState(NamedTuple):
-    """State that metrics are computed from, in arrays that later steps leave as they are.
+    """State that metrics are computed from, in arrays that later steps do not change.
 
     Attributes:
         single: whether there is one environment without a leading axis.

@@ -1,4 +1,4 @@
-"""Ownership of programs, such as kernels: they are loaded where no other user can put his own."""
+"""Ownership of files that run code: they are loaded from folders that no other user may write."""
 
 import os
 import stat
@@ -9,25 +9,25 @@ FileName = str | os.PathLike[str]
 
 
 class UnsafeFolderError(PermissionError):
-    """Error of a folder in which another user could put programs."""
+    """Error for a folder into which another user could write files that run code."""
 
 
 def private_folder(folder: Path) -> Path:
-    """Return a folder of the user for programs, without links; create it.
+    """Create a folder that only the user may write, and return its path without links.
 
-    Others may then not write in it: if they might, its mode becomes 0700.
+    The mode of the folder becomes 0700 if other users may write in it.
 
     Raises:
-        UnsafeFolderError: it, a folder above it or a link on the way is of another user than the
-            owner or root, or others may write in one above it and so replace it.
-        OSError: it cannot be created.
+        UnsafeFolderError: The folder, a folder above it or a link on the path belongs to another
+            user, not to this one or root, or other users may write in a folder above it.
+        OSError: The folder cannot be created.
     """
     folder = folder.absolute()
     for part in (*reversed(folder.parents), folder):
         if not part.exists():
             part.mkdir(mode=0o700, exist_ok=True)
     real = folder.resolve()
-    if not hasattr(os, "getuid"):  # this system has other owners and modes
+    if not hasattr(os, "getuid"):  # the system has no such owners and modes
         return real
     for part in (folder, *folder.parents, real, *real.parents):
         found = part.lstat()
@@ -44,9 +44,9 @@ def private_folder(folder: Path) -> Path:
 
 
 def check_program(path: FileName) -> None:
-    """Raise ValueError for a file of another user, one that others may write, and for a link.
+    """Raise ValueError for a link, and for a file that another user owns or may write.
 
-    No file is none of them. The file has to lie in a `private_folder`.
+    A missing file is no error. The file has to lie in a `private_folder`.
     """
     try:
         found = os.lstat(path)
@@ -59,13 +59,13 @@ def check_program(path: FileName) -> None:
 
 
 def open_lock(path: FileName) -> int:
-    """Open the file of a lock, which is created; return its descriptor."""
+    """Open the file of a lock, create it if it is missing, and return its descriptor."""
     more = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     return os.open(path, os.O_RDWR | os.O_CREAT | more, 0o600)
 
 
 def own_files(pattern: str) -> list[Path]:
-    """Return the paths in the temporary folder, sorted, that belong to the user."""
+    """Return the paths of files in the temporary folder that the user or root owns, sorted."""
     found = sorted(Path(tempfile.gettempdir()).glob(pattern))
     return [path for path in found if path.lstat().st_uid in trusted_users()]
 
@@ -75,12 +75,12 @@ def _unsafe(part: Path, found: str) -> str:
 
 
 def trusted_users() -> tuple[int, int]:
-    """Return the numbers of the users whose programs are run: this one and root."""
+    """Return the numbers of the users whose code may run: this user and root."""
     return (os.getuid() if hasattr(os, "getuid") else 0), 0
 
 
 def _others_may_write(found: os.stat_result) -> bool:
-    """Return whether the mode lets other users write; a group of the user alone is none."""
+    """Return whether other users may write; the user may be the only member of a group."""
     if not hasattr(os, "getuid"):
         return False
     if found.st_mode & stat.S_IWOTH:
@@ -89,8 +89,8 @@ def _others_may_write(found: os.stat_result) -> bool:
 
 
 def _is_private(gid: int) -> bool:
-    """Return whether a group has the user's name and no other member, as many systems make it."""
-    import grp  # no system has it but Unix
+    """Return whether a group has the user's name and no other member, as on many systems."""
+    import grp  # only Unix has it
     import pwd
 
     try:

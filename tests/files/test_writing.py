@@ -169,7 +169,7 @@ def test_a_pipe_gets_what_is_written_if_it_is_read(tmp_path):
     file = tmp_path / "pipe"
     os.mkfifo(file)
     check_output(file)
-    with pytest.raises(OSError, match="pipe: found a pipe that nobody reads, expected a reader"):
+    with pytest.raises(OSError, match="pipe: found a pipe without a reader, expected a reader"):
         write_file(file, "text")
     reader = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
     write_file(file, "text")

@@ -1,4 +1,4 @@
-"""Words of the house: those of the field, and sentences that begin with a verb or a noun."""
+"""Words of the house: names and prose use the words of the field."""
 
 import ast
 import re
@@ -13,11 +13,6 @@ import pytest
 from sources import ROOT, SOURCES, Function, Source
 
 GLOSSARY = Path(__file__).with_name("glossary.txt")
-VERBS = Path(__file__).with_name("verbs.txt")
-# first words of docstrings of classes and modules that are no noun of the field
-QUESTIONS = {"What", "How", "Where", "When", "Who", "Whose", "Which", "Why"}
-OTHERS = {"That", "This", "These", "It", "There", "All", "Every", "Same", "Such", "As", "If"}
-OTHERS |= {"In", "On", "Of", "Not", "No", "Stuff", "Things", "Something"}
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -123,24 +118,9 @@ def all_docstrings() -> list[tuple[Source, ast.AST, str]]:
     return [(source, node, text) for source in SOURCES for node, text in source.docstrings()]
 
 
-def is_property(node: ast.AST) -> bool:
-    """Return whether a function is read like an attribute."""
-    return any(
-        "property" in ast.unparse(decorator) for decorator in getattr(node, "decorator_list", ())
-    )
-
-
-def read_verbs() -> tuple[list[str], list[str]]:
-    """Read the verbs: all of them, and those that are neither a noun nor an adjective too."""
-    sections = re.split(r"^\[.*\]$", VERBS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    mere, ambiguous = (re.findall(r"^\w+$", section, re.MULTILINE) for section in sections)
-    return [*mere, *ambiguous], mere
-
-
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 PAGES += [page for folder in ("docs", "vigym") for page in sorted((ROOT / folder).rglob("*.md"))]
 ENTRIES = list(read_glossary())
-ALL_VERBS, MERE_VERBS = read_verbs()
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.old)
@@ -175,57 +155,6 @@ def test_prose_is_found_wherever_it_stands(tmp_path: Path):
     assert {"one", "three"} < set(lines)
 
 
-def begins_with_a_verb(text: str) -> bool:
-    """Return whether a docstring begins with a verb of the list; "Disconnect; ..." does."""
-    return text.split()[0].rstrip(".,;:") in {verb.capitalize() for verb in ALL_VERBS}
-
-
-def begins_with_a_noun(text: str) -> bool:
-    """Return whether a docstring begins with neither a verb, a question nor "The same".
-
-    "Steps of a run" begins with a noun, "Steps a mechanism" with a verb.
-    """
-    first, second = (*text.split()[:2], "")[:2]
-    verbs = ALL_VERBS if second in ("a", "an", "the", "all", "its") else MERE_VERBS
-    refused = {form.capitalize() for verb in verbs for form in (verb, f"{verb}s", f"{verb}es")}
-    refused |= QUESTIONS | OTHERS
-    return first.rstrip(".,;:") not in refused and not text.startswith("The same")
-
-
-@pytest.mark.parametrize(
-    "text", ["Torque of the motor.", "Not what it was.", "Stuff.", "The same."]
-)
-def test_docstrings_without_a_verb_are_found(text: str):
-    assert not begins_with_a_verb(text)
-
-
-@pytest.mark.parametrize("text", ["The same as that.", "Compute all.", "Moves on.", "Steps a car."])
-def test_docstrings_without_a_noun_are_found(text: str):
-    assert not begins_with_a_noun(text)
-
-
-def test_docstrings_of_functions_begin_with_a_verb():
-    """Ruff's rule D401 looks at the mood of the verb."""
-    functions = [
-        (s, n, text)
-        for s, n, text in all_docstrings()
-        if isinstance(n, Function) and not is_property(n)
-    ]
-    assert [
-        (s.at(n), text.split()[0]) for s, n, text in functions if not begins_with_a_verb(text)
-    ] == []
-
-
-def test_docstrings_of_classes_and_modules_begin_with_a_noun():
-    others = [
-        (s, n, text)
-        for s, n, text in all_docstrings()
-        if not isinstance(n, Function) or is_property(n)
-    ]
-    found = [(s.at(n), text.split()[0]) for s, n, text in others if not begins_with_a_noun(text)]
-    assert [place for place in found if place[1] != "Whether"] == []
-
-
 def unnamed_items(text: str) -> list[str]:
     """Return lines of a docstring's sections that open an item without "name: ".
 
@@ -247,14 +176,3 @@ def test_items_of_docstrings_are_named_on_their_first_line():
         (s.at(node), line) for s, node, text in all_docstrings() for line in unnamed_items(text)
     ]
     assert found == []
-
-
-def test_verbs_are_listed_in_order_and_used():
-    for listed in (MERE_VERBS, [verb for verb in ALL_VERBS if verb not in MERE_VERBS]):
-        assert sorted(set(listed)) == listed
-    firsts = {
-        text.split()[0].rstrip(".,;:").lower()
-        for _, n, text in all_docstrings()
-        if isinstance(n, Function)
-    }
-    assert set(ALL_VERBS) - firsts == set()

@@ -172,10 +172,10 @@ WRONG = {
         ("body", bowl_energy, lambda x, q: x),
         r"forces: found .*, expected .force, tor",
     ),
-    "other forces": (("body", bowl_energy, weight), "expected what its energy falls by along each"),
+    "other forces": (("body", bowl_energy, weight), "expected minus the derivatives of its energy"),
     "other torques": (
         ("body", bowl_energy, lambda x, q: (bowl_forces(x, q)[0], (1.0, 0.0, 0.0))),
-        "expected what its energy falls by",
+        "expected minus the derivatives of its energy",
     ),
 }
 

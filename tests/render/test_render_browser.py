@@ -144,7 +144,7 @@ def test_meshes_are_scaled_and_those_that_cannot_be_read_are_named(show, tmp_pat
     (node,) = [handle for handle in renderer._page.visuals if handle.name == "/body0/visual0"]
     assert np.allclose(np.max(node.vertices, axis=0), (2.0, 1.0, 3.0))
     file.write_bytes(b"v not a number")
-    with pytest.raises(RenderError, match="tetrahedron.obj: found what trimesh cannot read"):
+    with pytest.raises(RenderError, match="tetrahedron.obj: found a file that trimesh cannot read"):
         show(mech).render(*assembled(mech))
 
 

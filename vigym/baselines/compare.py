@@ -87,7 +87,7 @@ def able_methods(mechanism: Mechanism) -> list[str]:
 
 
 def left_out(mechanism: Mechanism) -> dict[str, list[str]]:
-    """Return by the first element that they do not know: the methods that do not simulate it."""
+    """Return the methods that refuse a mechanism, each with the first unsupported element."""
     found: dict[str, list[str]] = {}
     for name, method in METHODS.items():
         unknown = [
@@ -163,7 +163,7 @@ def compare(
         setting: start, step and length.
 
     Raises:
-        MechanismError: an unknown method, or an element that a method does not know.
+        MechanismError: a method is unknown, or does not support an element.
     """
     names = able_methods(mechanism) if methods is None else list(methods)
     for name in names:
@@ -177,7 +177,7 @@ def compare(
 def simulate(name: str, mechanism: Mechanism, setting: Setting) -> Run:
     """Simulate a mechanism by one method, to the end or to the first step that fails."""
     method = METHODS[name](mechanism, setting.timestep, setting.tolerance)
-    method.step()  # compiles what the method needs
+    method.step()  # compiles the kernels of the method
     method.reset(setting.positions, setting.velocities)
     with np.errstate(all="ignore"):
         start = method.energy().total
@@ -198,7 +198,7 @@ def simulate(name: str, mechanism: Mechanism, setting: Setting) -> Run:
         except StepError as error:
             failure = str(error)
         seconds += time.process_time() - begun
-        with np.errstate(all="ignore"):  # what is not finite is a failure
+        with np.errstate(all="ignore"):  # a number that is not finite is a failure
             reading = method.time, method.energy().total - start, method.gap()
         if failure is None and not np.isfinite(reading).all():
             failure = f"method {name!r} at {method.time:.6g} s: found an energy that is not finite"

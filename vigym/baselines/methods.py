@@ -1,4 +1,4 @@
-"""Interface of all methods, and what they refuse."""
+"""Interface of all methods, and the elements that they refuse."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from vigym.simulation.state.coordinates import Given
 from vigym.simulation.state.readings import Energy
 from vigym.spatial import Array
 
-# kinds of elements that not every method knows, with their names in messages
+# kinds of elements that some methods do not support, with their names in messages
 LOOPS, BALLS = "loop", "three free rotations"
 SPRINGS, DAMPERS = "joint spring", "joint damper"
 BALL_DAMPERS = "damper of three rotations"
@@ -48,12 +48,12 @@ class Method(ABC):
         tolerance: of equations that a step solves by iteration; each method names its own unit.
 
     Raises:
-        MechanismError: an element that the method does not know; names methods that do.
+        MechanismError: the method does not support an element; the error names methods that do.
 
     Attributes:
         name: key in `METHODS`.
         order: of convergence in the step.
-        knows: kinds of elements that the method simulates, beside bodies and joints of a tree.
+        knows: kinds of elements that the method supports, besides bodies and joints of a tree.
         time: simulated time [s].
         iterations: of the last step; zero of explicit methods.
         factorisations: of matrices in the last step.
@@ -100,7 +100,7 @@ class Method(ABC):
         """
         self.iterations = 0
         self.factorisations = 0
-        with np.errstate(all="ignore"):  # what is not finite is an error below
+        with np.errstate(all="ignore"):  # a number that is not finite is an error below
             self._advance()
         self.time += self.timestep
         if not np.isfinite(self.velocities).all():
@@ -146,7 +146,7 @@ def make_energy(kinetic: float, potential: float) -> Energy:
 
 
 def elements(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """Return (kind, element) of what not every method knows."""
+    """Return (kind, element) of the elements that some methods do not support."""
     found = [(LOOPS, f"joint {joint.name!r}") for joint in mechanism.closing_joints]
     for joint in mechanism.ordered_joints:
         closes = joint in mechanism.closing_joints
@@ -197,7 +197,7 @@ def _slides(mechanism: Mechanism) -> list[str]:
 
 
 def require_known(mechanism: Mechanism, method: str, knows: frozenset[str]) -> None:
-    """Raise MechanismError for the first element that a method does not know."""
+    """Raise MechanismError for the first element that a method does not support."""
     present = elements(mechanism)
     for kind, element in present:
         if kind not in knows:

@@ -203,7 +203,7 @@ class Auxiliary:
 class Maximal(Method):
     """Method whose state are poses and velocities of bodies, row 0 of which is the world.
 
-    Angles are read modulo 2 pi, next to those that were read last.
+    Angles are read modulo 2 pi, nearest to the last readings.
     """
 
     knows = frozenset((LOOPS, BALLS, CURVES, SURFACES, CUSTOM))

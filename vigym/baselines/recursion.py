@@ -1,8 +1,8 @@
 """Recursive dynamics of trees of bodies with general joints, compiled; every pass takes O(n) time.
 
 SI: a joint is a transform G(q) from the child to its parent; its columns S = (G^-1 dG/dq) and their
-derivative dS/dt are all that the recursions know of it. Bodies are numbered parents first; twists
-and wrenches of a body are in its own axes, about its centre of mass.
+derivative dS/dt are the only input of the recursions. Bodies are numbered parents first; twists and
+wrenches of a body are in its own axes, about its centre of mass.
 
     v = Ad(G^-1) v_parent + S q'                                   (SI 8)
     f = J v' - ad(v)' J v + sum over children of Ad(G_c^-1)' f_c    (SI 14)

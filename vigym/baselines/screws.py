@@ -1,4 +1,4 @@
-"""Rigid motions and screws, compiled: what the recursions over trees are written in.
+"""Rigid motions and screws, compiled, for the recursions over trees.
 
 A pose is a rotation matrix R (3, 3) and an origin p (3,); a twist (w, v) is an angular and a linear
 velocity in the axes of the moving frame, at its origin, and a wrench (m, f) its dual (SI 3). Plain

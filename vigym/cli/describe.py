@@ -60,7 +60,7 @@ def _one_line(space: gymnasium.Space[Any]) -> str:
 
 
 def _describe(env_id: str, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return what is known of an environment, and its docstring."""
+    """Return the known properties of an environment, and its docstring."""
     spec = spec_of(env_id)
     task = spec.kwargs.get("task")
     env = _instance(env_id, options, task is not None)
@@ -85,7 +85,7 @@ def _describe(env_id: str, options: dict[str, Any]) -> tuple[dict[str, Any], str
 
 
 def _action_names(env: Any) -> list[str] | None:
-    """Return the joint of every action where each is that of one joint; else None."""
+    """Return the joint of every action if each action belongs to one joint; else None."""
     if not (isinstance(env, TaskEnv) and isinstance(env.task, Urdf)):
         return None
     return env.mechanism.motor_names or env.mechanism.actuator_names
@@ -122,7 +122,7 @@ def _instance(env_id: str, options: dict[str, Any], ours: bool) -> Any:
 
 
 def _page(known: dict[str, Any], text: str) -> str:
-    """Return the page in Markdown; what the docstring does not tell comes from the instance."""
+    """Return the page in Markdown; the instance supplies the entries that the docstring lacks."""
     parts = [f"# {known['id']}", text]
     if "## Action Space" not in text and known["actions"]:
         parts.append(f"## Action Space\n\n{known['actions']}")
@@ -138,7 +138,7 @@ def _page(known: dict[str, Any], text: str) -> str:
 
 
 def _usage(known: dict[str, Any], text: str) -> str:
-    """Return sizes that the docstring does not tell, steps, threshold and controllers as a list."""
+    """Return sizes that the docstring lacks, steps, threshold and controllers as a list."""
     lines = {
         "steps of an episode": known["steps"],
         "return that counts as solved": known["solved"],

@@ -136,14 +136,14 @@ def require_libraries(tensorboard: bool = False) -> None:
 
 
 def _run_name(environment: str) -> str:
-    """Return the first part of the name of a run's folder: that of the id or of the file."""
+    """Return the first part of the name of a run's folder: the name of the id or of the file."""
     if is_file(environment):
         return Path(environment).stem
     return environment.rpartition(":")[2].rpartition("/")[2]
 
 
 def _settings(folder: Path, env_id: str, given: dict[str, Any], resume: bool) -> dict[str, Any]:
-    """Return the settings of a run: those given, of one that is resumed those it began with.
+    """Return the settings of a run: the given ones, or the original ones of a resumed run.
 
     Raises:
         UsageError: a run in the folder that is not to be resumed, or that has no checkpoint that

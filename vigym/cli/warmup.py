@@ -52,7 +52,7 @@ def command(float32: bool, everything: bool) -> None:
 
 
 def _mechanisms(everything: bool) -> "dict[str, Mechanism]":
-    """Return a mechanism for every set of kernels, by what the set is for.
+    """Return a mechanism for every set of kernels, by the purpose of the set.
 
     All but a tree have a loop, so that they need the kernel that closes loops.
     """

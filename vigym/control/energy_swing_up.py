@@ -98,7 +98,7 @@ def _require_finite(name: str, value: ArrayLike) -> Array:
 
 
 def energy_swing_up(mechanism: Mechanism, **parameters: Any) -> EnergySwingUp:
-    """Return the controller; `parameters` as of `EnergySwingUp`."""
+    """Return the controller; `parameters` are the fields of `EnergySwingUp`."""
     return EnergySwingUp(mechanism, **parameters)
 
 

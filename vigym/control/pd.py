@@ -62,5 +62,5 @@ class Pd:
 
 
 def pd(mechanism: Mechanism, **parameters: Any) -> Pd:
-    """Return a proportional-derivative controller; `parameters` are those of `Pd`."""
+    """Return a proportional-derivative controller; `parameters` are the fields of `Pd`."""
     return Pd(mechanism, **parameters)

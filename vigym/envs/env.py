@@ -333,7 +333,7 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         return observation, float(reward), bool(terminated), False, Info.unread(read_info)
 
     def render(self) -> Picture | None:
-        """Return what `picture` returns in the modes of arrays; show it in the other modes."""
+        """Return the picture in the modes of arrays; show it in the other modes."""
         if self.render_mode is None:
             gymnasium.logger.warn(
                 'render() without a render mode: make the environment with render_mode="rgb_array"'

@@ -178,7 +178,7 @@ class EpisodeRunner:
             positions: of the joints.
             velocities: of the joints.
             mask: (batch,) environments of a batch that start, all by default.
-            on_ground: whether floating bodies are put on the ground, if the task says so.
+            on_ground: whether floating bodies are put on the ground, if the task asks for it.
             terrain_map: number of the terrain's map; None: as before.
         """
         if self._perturber is not None:
@@ -195,7 +195,7 @@ class EpisodeRunner:
     def start_random(
         self, streams: Sequence[np.random.Generator], mask: Flags, given: GivenStart
     ) -> None:
-        """Start episodes in the mask (batch,) from random states, or from what is given.
+        """Start episodes in the mask (batch,) from random states, or from given ones.
 
         The random state is drawn in either case. Goals are not drawn with a state: they stay.
         Without a batch there is one environment in the mask.

@@ -62,7 +62,7 @@ class Info(Infos):
         if self._compute is None:
             return
         entries = self._compute()
-        self._compute = None  # what it holds is no longer needed
+        self._compute = None  # its content is no longer needed
         dict.clear(self)
         dict.update(self, entries)
 

@@ -53,7 +53,7 @@ def is_whole(value: object) -> bool:
 
 
 def require(valid: bool, option: str, found: object, expected: str) -> None:
-    """Raise ValueError unless an option is valid, naming what was found and expected."""
+    """Raise ValueError unless an option is valid; the error names found and expected values."""
     if not valid:
         raise ValueError(f"option {option}: found {found!r}, expected {expected}")
 

@@ -196,14 +196,14 @@ class GivenStart:
         Coordinates(sim.mechanism).arrays(count, single, self.positions, self.velocities, None)
 
     def merged_positions(self, drawn: Start, mechanism: Mechanism) -> Start:
-        """Return the given positions, and those drawn for joints without that do not follow."""
+        """Return the given positions, and random ones of joints that do not follow from them."""
         if self.positions is None:
             return drawn
         drawn = _without_followers(drawn, self.positions, mechanism)
         return _merged(self.positions, drawn, mechanism.position_names)
 
     def merged_velocities(self, drawn: Start, mechanism: Mechanism) -> Start:
-        """Return the given velocities, and those drawn for joints without that do not follow."""
+        """Return the given velocities, and random ones of joints that do not follow from them."""
         if self.velocities is None:
             return drawn
         drawn = _without_followers(drawn, self.velocities, mechanism)
@@ -222,7 +222,7 @@ RANDOM_START = GivenStart()
 
 
 def _merged(given: Any, drawn: Start, names: list[str]) -> Start:
-    """Return given values by name or as an array, and those drawn for the names without."""
+    """Return given values by name or as an array, and random values of the other names."""
     if not isinstance(given, Mapping):
         whole: Array = np.asarray(given, dtype=np.float64)
         return whole
@@ -233,7 +233,7 @@ def _merged(given: Any, drawn: Start, names: list[str]) -> Start:
 
 
 def _without_followers(drawn: Start, given: Any, mechanism: Mechanism) -> Start:
-    """Return what is drawn by name for loops, without joints that follow those given by name."""
+    """Return the random values by name for loops, without joints that follow the given ones."""
     if not (isinstance(drawn, Mapping) and isinstance(given, Mapping)):
         return drawn
 

@@ -184,8 +184,9 @@ class Task(ABC):
     def course(self, quantities: Mapping[str, Any]) -> Array | None:
         """Return the horizontal direction that a command asks to travel in (...,) [rad].
 
-        From the world's x axis anticlockwise, nan where nothing is commanded. Evaluations sum what
-        `x_position` and `y_position` move along it. By default None: the task has no command.
+        From the world's x axis anticlockwise, nan where nothing is commanded. Evaluations sum the
+        displacements of `x_position` and `y_position` along it. By default None: the task has no
+        command.
         """
         return None
 
@@ -258,7 +259,7 @@ def complete_docstring(docstring: str, task: type) -> str:
     """Return a task's docstring with a row for every shared option in the table of its arguments.
 
     Rows in the table stay as they are; one without a table is returned unchanged. A version history
-    is added where there is none.
+    is added if it is missing.
 
     Args:
         docstring: as written, its table of arguments under the heading "## Arguments".

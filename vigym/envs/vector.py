@@ -229,7 +229,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
                 {"positions": ..., "velocities": ...} as in `TaskEnv.reset`, each (num_envs, ...).
 
         Returns:
-            Observations (num_envs, n) of all, infos of those that were reset.
+            Observations (num_envs, n) of all environments, infos of the ones that were reset.
 
         Raises:
             ValueError: another option, a mask, seeds, a state or coordinates that do not fit. All
@@ -270,7 +270,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         return result.observation, result.reward, result.terminated, truncated, infos
 
     def render(self) -> tuple[Picture, ...] | None:
-        """Return what `picture` returns, for every environment."""
+        """Return a picture of every environment, see `picture`."""
         if self.render_mode is None:
             gymnasium.logger.warn(
                 'render() without a render mode: make the environments with render_mode="rgb_array"'
@@ -279,7 +279,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         return tuple(self._draw(states, lane) for lane, states in enumerate(self.sim.body_states))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Return an attribute for every environment, or what a method returns, called once for all.
+        """Return an attribute, or the result of a method called once, for every environment.
 
         Pictures, random streams and their seeds differ by environment; the rest is shared.
 

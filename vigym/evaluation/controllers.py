@@ -48,7 +48,7 @@ def make_policy(controller: str | Controller, context: Context) -> Policy:
             searched), path of a .safetensors of `vigym export` or of a model.zip of
             stable-baselines3, folder of a run of `vigym train` (its best model) or of RLlib (its
             newest checkpoint), checkpoint of RLlib, or callable. Models, runs and checkpoints can
-            run code: name only those that you trust.
+            run code: name only files that you trust.
         context: environment and seeds of the episodes.
 
     Raises:
@@ -70,7 +70,7 @@ def make_policy(controller: str | Controller, context: Context) -> Policy:
 
 
 def check_controller(controller: str | Controller, env_id: str) -> None:
-    """Check what the name of a controller tells without its environment, before kernels compile.
+    """Check the name of a controller as far as possible without its environment.
 
     Args:
         controller: as of `make_policy`.
@@ -115,7 +115,7 @@ def parse_value(text: str) -> Any:
 
 
 def _is_saved(base: str) -> bool:
-    """Return whether a name is that of a saved policy: a file, or the folder of a run."""
+    """Return whether a name is the path of a saved policy: a file, or the folder of a run."""
     return base.endswith(_FILES) or (base not in BUILTIN and os.path.isdir(base))
 
 

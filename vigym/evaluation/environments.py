@@ -32,7 +32,7 @@ def make_env(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasium.
     spec = spec_of(env_id)
     try:
         with warnings.catch_warnings():
-            if "task" not in spec.kwargs:  # those of another package are refused, in one line
+            if "task" not in spec.kwargs:  # another package's are refused, in one line
                 warnings.simplefilter("ignore")
             env = gymnasium.make(env_id, **options, **more)
     except (TypeError, gymnasium.error.Error) as error:

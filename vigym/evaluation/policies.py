@@ -26,7 +26,7 @@ EXPECTED = (
     "a callable of observation, info that returns an action, or a class or function that makes "
     "one, of the environment or of nothing"
 )
-# files of `VecNormalize` beside the model: that of rl_zoo3, and that of earlier versions
+# files of `VecNormalize` beside the model: of rl_zoo3, and of earlier versions
 NORMALISATIONS = ("vecnormalize.pkl", "normalisation.pkl")
 PACKAGES = {"stable_baselines3": "stable-baselines3", "sbx": "sbx-rl"}
 # a key of the saved data that an algorithm has and those above it have not
@@ -207,7 +207,7 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any], named: FileName | None 
 
 
 def load_trained(policy: str, env: gymnasium.Env[Any, Any]) -> Network:
-    """Return the policy of an id, or of a file .safetensors; none of it is run as code.
+    """Return the policy of an id, or of a .safetensors file, without running code of the file.
 
     Raises:
         ValueError: no such policy, or one of other observations or actions than `env`.
@@ -220,7 +220,7 @@ def load_trained(policy: str, env: gymnasium.Env[Any, Any]) -> Network:
 def _check_shapes(
     element: str, shapes: tuple[tuple[int, ...], tuple[int, ...]], env: gymnasium.Env[Any, Any]
 ) -> None:
-    """Raise ValueError for shapes of observations and actions that are not those of `env`."""
+    """Raise ValueError if the shapes of observations and actions do not fit `env`."""
     for space, found in zip(("observation_space", "action_space"), shapes, strict=True):
         expected = getattr(env, space).shape
         if found != expected:

@@ -97,7 +97,7 @@ def film(path: str | Path, first: Any, rate: float) -> Iterator[Callable[[Any], 
         rate: pictures per second.
 
     Raises:
-        OSError: the film could not be written, as on a full disk; there is none then.
+        OSError: the film could not be written, for example on a full disk; no file is left.
         ImportError: moviepy is not installed.
     """
 

@@ -63,7 +63,7 @@ class Job:
 def play_on_workers(
     schedule: Schedule, workers: int, backend: str, progress: Progress
 ) -> list[Block]:
-    """Play all blocks; those of a worker that is lost are played again, at most `RETRIES` times.
+    """Play all blocks; blocks of a lost worker are played again, at most `RETRIES` times.
 
     Args:
         schedule: of the evaluation.
@@ -106,7 +106,7 @@ def play_block(job: Job, index: int) -> Result:
 
 
 def _player(job: Job) -> Player:
-    """Return the environments of this worker; those of an earlier schedule are closed."""
+    """Return the environments of this worker; environments of an earlier schedule are closed."""
     if job.payload not in _players:
         for player in _players.values():
             player.close()
@@ -187,7 +187,7 @@ def _on_processes(schedule: Schedule, workers: int) -> Results:
 
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Start processes; at the end those that play finish their block, no other one is begun."""
+    """Start processes; at the end running blocks are finished, and no further block begins."""
     # a process that is forked would share threads and locks of this one
     pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_end_at_interrupt)
     try:

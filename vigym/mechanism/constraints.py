@@ -50,7 +50,7 @@ class Constraints(Elements):
     ) -> Motion:
         """Prescribe the motion of a joint coordinate as a function of time.
 
-        The force that this takes is `sim.motion_forces`; its work counts as that of actuators.
+        `sim.motion_forces` has the force of the motion; its work counts as work of actuators.
         Starts take coordinate and rate of the motion at time 0.
 
         Args:
@@ -80,8 +80,8 @@ class Constraints(Elements):
         velocities, over the step and at knots; starts are projected on them. The force, a factor
         on the weights, is `sim.velocity_constraint_forces`.
 
-        Along the weights the force does no work at rate 0, and force times rate else, which counts
-        as that of actuators, as the work along `pushes` does.
+        The power of a force along the weights is force times rate, zero at rate 0. It counts as
+        work of actuators, and so does the work along `pushes`.
 
         Args:
             name: unique among velocity constraints.
@@ -90,7 +90,7 @@ class Constraints(Elements):
                 cubic between them, constant before and behind.
             pushes: body -> (force (3,), torque (3,)) about the centre of mass that a unit force
                 exerts; None: along the weights.
-            frame: what the weights and pushes are fixed in: "world", "body" for each in its own
+            frame: frame of the weights and pushes: "world", "body" for each in its own
                 body, or the name of one body for all of them.
         """
         checks.require_new_name(name, "velocity constraint", self.velocity_constraints)
@@ -106,10 +106,10 @@ class Constraints(Elements):
     ) -> Potential:
         """Let a body move in a potential of your own: a field, a soft boundary, a bond.
 
-        It acts at the ends of the steps, as gravity does: without trend of the energy while what it
-        makes vibrate has less than 2 / timestep rad/s. `sim.energy` counts it. numba compiles both
-        functions when a simulator is made; kernels stay as they are. To pickle a simulator, define
-        them in a module.
+        It acts at the ends of the steps, as gravity does. Energy has no trend if the vibrations
+        that it causes are slower than 2 / timestep rad/s. `sim.energy` counts it. numba compiles
+        both functions when a simulator is made; kernels stay as they are. To pickle a simulator,
+        define them in a module.
 
         Args:
             name: unique among potentials.
@@ -160,8 +160,8 @@ class Constraints(Elements):
 
         They touch where they are nearest at the assembly pose; starts move them together. They
         never part: the force may pull. The edges of a patch are limits. Where both fit along a
-        curve (linked tori that turn far about the normal) the place of touch is singular: steps
-        fail before, with a warning that says which joint. `spin=False` keeps linked tori off.
+        curve (linked tori that turn far about the normal) the contact point is singular: steps fail
+        before, with a warning that names the joint. `spin=False` keeps linked tori off.
 
         Args:
             name: unique among joints.

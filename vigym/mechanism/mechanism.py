@@ -36,7 +36,7 @@ class Mechanism(Constraints):
         name: shown in summaries.
 
     Attributes:
-        gravity, ground: as the arguments; what is set is checked in the same way.
+        gravity, ground: as the arguments; new values are checked in the same way.
         bodies, joints, frames: elements by name, in the order they were added, as below; joints
             without the implicit ones.
         springs, potentials, couplings, velocity_constraints: elements by name.

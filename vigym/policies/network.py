@@ -27,7 +27,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "relu": lambda values: np.maximum(values, np.float32(0.0)),
 }
 _USUAL = 1e6  # absolute value of normalised observations without a clip, on the safe side
-# entry of a card: its type, and what an error says was expected
+# entry of a card: its type, and its description in errors
 _ENTRIES: dict[str, tuple[type, str]] = {
     "format": (int, f"the whole number {FORMAT}"),
     "env_id": (str, "the id of an environment"),
@@ -130,7 +130,7 @@ def read_network(file: Path) -> Network:
     """Return the policy in a file that ends in .safetensors, with its card beside it.
 
     Raises:
-        ValueError: a missing file, or one that is not as the card says.
+        ValueError: the file is missing, or does not fit its card.
     """
     card = _read_card(file.with_suffix(".json"))
     data = read_file(file, f"a file {ENDING}", "policy")
@@ -157,7 +157,7 @@ def read_network(file: Path) -> Network:
 
 
 def _check_range(network: Network, file: Path) -> None:
-    """Raise ValueError for numbers of which actions could be made that are none."""
+    """Raise ValueError for weights with which an action could overflow."""
     checks = (
         ("scale", (network.scale > 0.0).all(), "numbers > 0"),
         ("low", (network.low <= network.high).all(), "numbers <= high"),

@@ -1,4 +1,4 @@
-"""Functions of the user that failed within a step: whose they are, what they raised or returned."""
+"""Functions of the user that failed within a step: their owners, and their errors or results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN = 6  # most numbers that a message shows
 
 
 class UserFunctions:
-    """Compiled functions of potentials and custom joints, which keep what they failed at.
+    """Compiled functions of potentials and custom joints, which keep the arguments of failed calls.
 
     Args:
         mechanism: with the potentials and joints.
@@ -42,7 +42,7 @@ class UserFunctions:
             compiled.record[0] = 0.0
 
     def warn(self) -> None:
-        """Warn of functions that failed since the last `clear`, and tell what they made."""
+        """Warn of functions that failed since the last `clear`, with their errors or results."""
         for compiled, owner in self._all:
             if compiled.record[0]:
                 given = compiled.record[1:].copy()
@@ -54,7 +54,7 @@ class UserFunctions:
 def _explanations(
     compiled: Compiled, owner: Potential | CustomJoint, given: Array
 ) -> Iterator[str]:
-    """Call the functions with what they failed at, and yield what they raise or return."""
+    """Repeat the failed calls of the functions, and yield their errors or results."""
     if isinstance(owner, CustomJoint):
         found = _failure(partial(_run, compiled, given))
         yield f"custom joint {owner.name!r} transform near {given[: len(owner.start)]}: {found}"

@@ -1,4 +1,4 @@
-"""Methods of `Simulator` for forces that a caller applies, and those of what is imposed."""
+"""Methods of `Simulator` for applied forces, and for forces of imposed motions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AppliedForces:
         frame: str = "world",
         mask: ArrayLike | None = None,
     ) -> None:
-        """Hold a force and a torque on a body, in place of those before, until it is reset.
+        """Hold a force and a torque on a body, in place of the last ones, until a reset.
 
         They act from the next step on. Their work counts in `work_actuator` of the metrics. The
         first call makes room for them in the state, whose columns become more; the kernels for it

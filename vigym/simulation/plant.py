@@ -97,7 +97,7 @@ class Plant:
         return float(values[0]) if self.single else values.copy()
 
     def set_model(self, environment: int, model: Model) -> None:
-        """Set the constants of an environment to those of other factors, with lengths as built."""
+        """Set the constants of an environment by other factors, with lengths as built."""
         self.groups.set_model(environment, model)
         self.assembled[environment] = self.coordinates.assembled
         self.variants.pop(environment, None)
@@ -209,7 +209,7 @@ class Plant:
     def advance(
         self, inputs: tuple[Array, Array], timestep: float, order: int, steps: int, status: Array
     ) -> bool:
-        """Make steps; return whether those of all environments met the tolerance.
+        """Make steps; return whether the steps of all environments met the tolerance.
 
         Args:
             inputs: torques (count, n_actuated) and targets (count, n_motors), NaN where idle.
@@ -232,7 +232,7 @@ class Plant:
     def _motion_samples(self, timestep: float, steps: int) -> Array:
         """Return coordinates and rates of prescribed motions at the end of all steps of a call.
 
-        In the place of coordinates velocity constraints have what they make in the step.
+        For velocity constraints the values are integrals of the rate over the step.
 
         Returns:
             (count, 2 steps motions), motions and their two numbers last.

@@ -276,8 +276,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
 
         Bodies are in the order of `mechanism.bodies`. Constraints, contacts and limits pass the
         impulses on at once, and contacts rebound. Their energy is not counted as work: the energy
-        balance goes on as if there had been no push. Environments without an impulse stay as they
-        are.
+        balance goes on as if there had been no push. Environments without an impulse do not change.
 
         Raises:
             ValueError: the wrong shape, or numbers that are not finite. Nothing changes then.
@@ -322,10 +321,9 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
     def set_parameters(self, parameters: GivenFactors, mask: ArrayLike | None = None) -> None:
         """Multiply quantities of the mechanism by factors, and reset these environments.
 
-        Quantities that are not named are as built. All that follows from them is computed anew:
-        assembly poses, effective masses at contacts and limits, the scales of forces and lengths
-        that residuals are measured by. The environment is that of a simulator of such a mechanism.
-        ``mechanism`` and pictures stay as built.
+        Quantities that are not named are as built. Assembly poses, effective masses at contacts and
+        limits, and the scales of residuals are computed anew. The environment then equals a
+        simulator of such a mechanism. ``mechanism`` and pictures stay as built.
 
         Args:
             parameters: quantity -> factor of all its elements, or element -> factor; a factor is a

@@ -67,11 +67,11 @@ def _fault(folder: Path, out: Path) -> str:
             open_file(folder / MODEL, "a saved model", owner=out) as stream,
             open_archive(stream, MODEL) as archive,
         ):
-            # the end of a file that was cut may be that of an archive inside of it
+            # the end of a cut file may be the end of an archive inside of it
             is_model = "data" in archive.namelist()
             damaged = archive.testzip()
         read_pickle(normalisation_file(folder) or folder / NORMALISATION, out)
-    except Exception as error:  # what a damaged pickle raises may be anything
+    except Exception as error:  # a damaged pickle may raise any error
         return f"found {type(error).__name__}: {error}"
     if not is_model:
         return f"found no 'data' in {MODEL}"
@@ -93,7 +93,7 @@ def read_normalisation(folder: Path, envs: VecEnv, owner: Path) -> VecNormalize:
     Args:
         folder: of the model.
         envs: to wrap.
-        owner: folder of the run, as of `read_pickle`.
+        owner: folder of the run, see `read_pickle`.
     """
     found: VecNormalize = read_pickle(normalisation_file(folder) or folder / NORMALISATION, owner)
     found.set_venv(envs)
@@ -101,7 +101,7 @@ def read_normalisation(folder: Path, envs: VecEnv, owner: Path) -> VecNormalize:
 
 
 def write_configuration(out: Path, values: Mapping[str, Any]) -> None:
-    """Write what a run was asked for; callables are written by their names."""
+    """Write the arguments of a run; callables are written by their names."""
     text = json.dumps(
         values, indent=2, default=lambda value: getattr(value, "__name__", str(value))
     )
@@ -109,7 +109,7 @@ def write_configuration(out: Path, values: Mapping[str, Any]) -> None:
 
 
 def read_configuration(out: Path) -> dict[str, Any]:
-    """Return what the run in a folder was asked for; {} for one of an earlier version.
+    """Return the arguments of the run in a folder; {} for a run of an earlier version.
 
     Raises:
         ValueError: the file is damaged.
@@ -176,7 +176,7 @@ class CheckpointCallback(BaseCallback):
 
     def _on_training_start(self) -> None:
         self.steps = self.model.num_timesteps
-        # a process that ended before the checkpoint of its last row lost what the row tells of
+        # if a process ended before the checkpoint of its last row, the policy of that row is lost
         self._curve = [row for row in self._curve if row[0] <= self.steps]
 
     def _on_step(self) -> bool:

@@ -1,4 +1,4 @@
-"""Vector environments to train in: vigym's own, and those of any other Gymnasium id."""
+"""Vector environments to train in: vigym's own, and vectors of any other Gymnasium id."""
 
 import time
 from collections.abc import Mapping

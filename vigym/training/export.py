@@ -48,7 +48,7 @@ _FIGURES = (
 def export(run: Path, file: Path, episodes: int = 100) -> Network:
     """Write the best policy of a finished run to `file` (.safetensors), and its card beside it.
 
-    The card's returns are those of the policy as it is written, over episodes of their own.
+    The card has returns of the written policy, over episodes that were used nowhere else.
 
     Args:
         run: folder of a run of `vigym train`; its pickles are loaded, which can run code.
@@ -92,7 +92,7 @@ def export(run: Path, file: Path, episodes: int = 100) -> Network:
 
 
 def _configuration(run: Path) -> dict[str, Any]:
-    """Return what a finished run was asked for."""
+    """Return the arguments of a finished run."""
     found = read_configuration(run)
     missing = [name for name in (RESULTS, f"best/{MODEL}") if not (run / name).is_file()]
     if not found or missing:

@@ -103,7 +103,7 @@ def refusals_named(
 ) -> Iterator[None]:
     """Name the hyperparameters in errors that their learner raises: it has no checks of most.
 
-    Errors that come from code of this package, such as that of environments, stay as they are.
+    Errors from code of this package, such as environments, are raised unchanged.
 
     Args:
         algorithm: class of the model that is made or trained.
@@ -115,9 +115,9 @@ def refusals_named(
     """
     try:
         yield
-    except (OSError, MemoryError, ImportError):  # of the machine, or of what is installed
+    except (OSError, MemoryError, ImportError):  # of the machine, or of installed packages
         raise
-    except Exception as error:  # what a learner raises may be anything
+    except Exception as error:  # a learner may raise any error
         # no learner refuses a number of steps
         given = {key: value for key, value in hyperparameters.items() if key != "n_timesteps"}
         if not _is_of_learner(error) or not (given or isinstance(error, AssertionError)):
@@ -149,9 +149,9 @@ def new_model(
         log: folder of tensorboard's files, or None.
 
     Raises:
-        ValueError: a learning rate that is none.
+        ValueError: the text is no learning rate.
     """
-    make: Any = algorithm  # its own constructor has other arguments than that of the base class
+    make: Any = algorithm  # its constructor has other arguments than the base class
     policy = policy_class(envs.observation_space) if recipe.policy == "auto" else recipe.policy
     rate = learning_rate(recipe.learning_rate)
     gamma = recipe.algorithm.get("gamma", 0.99)
@@ -195,6 +195,6 @@ def _load_replay(model: OffPolicyAlgorithm, file: Path) -> None:
     with open_file(file, expected, most=None, owner=file.parent) as stream:
         try:
             model.load_replay_buffer(stream)
-        except Exception as error:  # what a damaged pickle raises may be anything
+        except Exception as error:  # a damaged pickle may raise any error
             found = f"a damaged file ({type(error).__name__}: {error})"
             raise ValueError(f"{file}: found {found}, expected {expected}") from error

@@ -145,7 +145,7 @@ def _figures(evaluation: Evaluation, success_rate: float | None) -> dict[str, fl
 
 
 def is_successful(episode: Episode, success: Success) -> bool:
-    """Tell whether the quantity kept its range for long enough at the end of an episode."""
+    """Return whether the quantity stayed in its range for long enough at the end of an episode."""
     values = episode.traces[success.quantity][1:]
     inside = (success.low <= values) & (values <= success.high)
     required = max(1, round(success.seconds * episode.length / episode.seconds))

@@ -54,7 +54,7 @@ def train(run: RllibRun) -> tuple[dict[str, Any], Result]:
     that is lost. Observations are not normalised.
 
     Returns:
-        What `results.json` has, and the result of the evaluation.
+        Content of `results.json`, and the result of the evaluation.
     """
     if not ray.is_initialized():
         ray.init(log_to_driver=False)

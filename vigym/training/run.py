@@ -51,7 +51,7 @@ _RESUMED_SEED = 2**31  # seeds of runs that go on are no smaller, those of other
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRun:
-    """Training run: what is trained, how, and where its files go.
+    """Training run: environment, learner, settings and folder.
 
     Attributes:
         env_id: id of a registered environment.
@@ -93,7 +93,7 @@ class TrainingRun:
         return self.out / "video.mp4"
 
     def configuration(self) -> dict[str, Any]:
-        """Return what the run was asked for, as `config.json` has it."""
+        """Return the arguments of the run, as in `config.json`."""
         names = ("env_id", "options", "algo", "learner", "hyperparameters", "seed")
         return {name: getattr(self, name) for name in names} | {"vigym": vigym.__version__}
 
@@ -105,7 +105,7 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
     and `.png`, and `results.json`.
 
     Returns:
-        What `results.json` has, and the result of the last evaluation.
+        Content of `results.json`, and the result of the last evaluation.
 
     Raises:
         ValueError: an option or hyperparameter that does not fit, a robot without a reward, or a
@@ -161,7 +161,7 @@ def finished(run: TrainingRun) -> bool:
 
 
 def seed_after(seed: int, steps: int) -> int:
-    """Return the seed of a run that goes on: its episodes are none that it has seen.
+    """Return the seed of a continued run, whose episodes are all new.
 
     Args:
         seed: of the run.

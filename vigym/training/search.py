@@ -74,7 +74,7 @@ SPACES: dict[str, dict[str, Parameter]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """Search: what is searched, how, and by which measure.
+    """Search: parameters, method and measure.
 
     Attributes:
         env_id: id of an environment of vigym, or of your own as "module:id".
@@ -140,7 +140,7 @@ class Candidate:
 
     @property
     def merit(self) -> tuple[bool, float]:
-        """Order of candidates: one that fails is worse than all that do not."""
+        """Order of candidates: failed candidates are worse than all others."""
         return not self.episode.failed, self.score
 
 
@@ -232,7 +232,7 @@ class _Candidates:
 
 
 class _Player:
-    """Environments of a search, and the scores of what plays in them."""
+    """Environments of a search, and the scores of the candidates in them."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -288,7 +288,7 @@ def search_parameters(search: Search, progress: Progress = lambda done: None) ->
     The best one is `max(candidates, key=lambda one: one.merit)`.
 
     Args:
-        search: what is searched, and how.
+        search: parameters, method and measure.
         progress: called with the finished part, in [0, 1].
 
     Raises:

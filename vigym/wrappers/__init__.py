@@ -1,7 +1,7 @@
 """Gymnasium wrappers that use the physics in `info`; those of vectors: `vigym.wrappers.vector`.
 
-`SB3VecEnv` and `RslRlVecEnv` adapt a vector environment to stable-baselines3 and to rsl_rl. What
-they need is imported on first use.
+`SB3VecEnv` and `RslRlVecEnv` adapt a vector environment to stable-baselines3 and to rsl_rl. Their
+imports happen on first use.
 """
 
 from importlib import import_module

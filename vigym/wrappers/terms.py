@@ -196,7 +196,7 @@ def objectives_of(env: Any, names: Sequence[str] | None) -> Objectives:
 
 
 def require_reported(env: Any, term: Term) -> None:
-    """Raise ValueError unless a vector reports what a term reads: `info_keys` may leave it out."""
+    """Raise ValueError if the `info_keys` of a vector leave out entries that a term reads."""
     reported = getattr(env.unwrapped, "info_keys", None)
     if reported is None:
         return

@@ -1,4 +1,4 @@
-"""Wrappers of vector environments, under the names that those of one environment have."""
+"""Wrappers of vector environments, with the same names as the wrappers of single environments."""
 
 from typing import Any
 

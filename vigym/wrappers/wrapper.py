@@ -67,9 +67,9 @@ class PhysicsWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 class VectorPhysicsWrapper(VectorWrapper, RecordConstructorArgs):
     """Wrapper of a vector environment that adds a term to every step of each environment.
 
-    Every autoreset mode gives what `PhysicsWrapper` gives each environment alone. In mode NEXT_STEP
-    the step that resets an environment has reward 0 and no term. In mode SAME_STEP the term of an
-    episode's last step comes from `infos["final_info"]` and is added there.
+    Every autoreset mode gives the same values as `PhysicsWrapper` on each environment alone. In
+    mode NEXT_STEP the step that resets an environment has reward 0 and no term. In mode SAME_STEP
+    the term of an episode's last step comes from `infos["final_info"]` and is added there.
 
     Attributes:
         term: the term.
@@ -81,7 +81,7 @@ class VectorPhysicsWrapper(VectorWrapper, RecordConstructorArgs):
         """Wrap `env`; `arguments` of the constructor are recorded.
 
         Raises:
-            ValueError: the option `info_keys` of `env` leaves out what the term reads.
+            ValueError: the option `info_keys` of `env` leaves out entries that the term reads.
         """
         require_reported(env, term)
         RecordConstructorArgs.__init__(self, **arguments)

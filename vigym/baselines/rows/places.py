@@ -61,7 +61,7 @@ class PlaceRows(ABC):
         self.place = np.concatenate([self._nearest.place_a, self._nearest.place_b])
 
     def trouble(self) -> str:
-        """Return what is wrong with the place that was found last, for messages."""
+        """Return the fault of the last place that was found, for messages."""
         if not np.isfinite(self.place).all():
             return f"joint {self.track.name!r} without a place that bodies lead to"
         return self._beyond_end()
@@ -177,7 +177,7 @@ class SideRows(PlaceRows):
         return self.track.side_a.dimensions + self.track.side_b.dimensions
 
     def equations(self, ends: Ends, places: Array) -> Array:
-        """Return the separation along the tangents of a, and its normal along those of b."""
+        """Return the separation along the tangents of a, and its normal along the tangents of b."""
         A, B, normal = self._points(ends, places)
         along = [(A.u, B.point - A.point), (A.v, B.point - A.point)]
         along = along[: self.track.side_a.dimensions]

@@ -119,7 +119,7 @@ def _piece(parameter: Array, count: int, closed: bool) -> tuple[Array, Array]:
     """Return the piece that holds a parameter, which counts pieces, and the parameter in it."""
     whole = count * np.floor(parameter.real / count) if closed else 0.0
     within = parameter - whole
-    with np.errstate(invalid="ignore"):  # what is not finite is found later
+    with np.errstate(invalid="ignore"):  # numbers that are not finite are found later
         k = np.clip(np.nan_to_num(within.real).astype(int), 0, count - 1)
     return k, within - k
 

@@ -74,9 +74,9 @@ def zero_block(d):
 
 @inline
 def block_of(d, i, knot2, knot3, rest):
-    """Find a body's 6x6 block with what its children left; ``rest`` is that of the next body.
+    """Find a body's 6x6 block with its children's remainders; ``rest`` is the next body's.
 
-    Along chains what is left stays out of memory; in a plain tree the bodies' own blocks do too.
+    Remainders along chains stay out of memory, and so do the bodies' own blocks in a plain tree.
     """
     body = d.body(i)
     if body.block_kind == STORED_BLOCK or d.unstored_block_count == 0:
@@ -88,7 +88,7 @@ def block_of(d, i, knot2, knot3, rest):
 
 @inline
 def add_to_parent(d, body, block):
-    """Add what remains of a child's block to its parent's, unless they are a chain; return it."""
+    """Add the remainder of a child's block to its parent's, unless they are a chain; return it."""
     parent = d.body(body.parent)
     if parent.block_kind == STORED_BLOCK:
         store_block(parent, add_blocks(block, stored_block(parent)))

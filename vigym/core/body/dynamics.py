@@ -37,7 +37,7 @@ def extrapolate_velocity(latest, one_back, two_back, three_back, linear, cubic):
     """Predict the velocity of the next step from those of the last ones.
 
     a + linear d1 + cubic (d2 + d3), where a is the last step's velocity and d1, d2, d3 are the
-    backward differences. Weights of zero leave out what may be no number there.
+    backward differences. Weights of zero leave out differences that may be NaN.
     """
     d1 = sub(latest, one_back)
     e1 = sub(one_back, two_back)
@@ -52,7 +52,7 @@ def extrapolate_velocity(latest, one_back, two_back, three_back, linear, cubic):
 
 @inline
 def write_history_wrench(body, pose, h, rho, gravity):
-    """Write what the last step leaves to the residual of this one, and return the force [N].
+    """Write the terms of the last step in the residual of this one, and return the force [N].
 
     These are terms of [MC 26, 33], with rho = h1/h the ratio of the step sizes:
 

@@ -1,4 +1,4 @@
-"""Poses of bodies at a knot, and all that follows from a pose.
+"""Poses of bodies at a knot, and values derived from a pose.
 
 A pose moves over a step of size h by x3 = x2 + h v2 and q3 = q2 * (c, e), with e = h w2 / 2 and
 c = sqrt(1 - e.e) [MC 27, 32].
@@ -21,7 +21,7 @@ def inertia_matrix(body):
 
 @inline
 def set_pose(body, pose, position, orientation):
-    """Write a pose, and what follows from it.
+    """Write a pose, and values derived from it.
 
     That is the rotation matrix, the joint anchor, the arm from the centre of mass to it, and the
     joint's axis that is fixed in the body.
@@ -58,7 +58,7 @@ def mean_rotation_rate(pose):
 
 @phase
 def update_derived(d, knot):
-    """Update what follows from the poses of a knot buffer, after they were set from outside."""
+    """Update values derived from the poses of a knot buffer, after a caller has set them."""
     for block in range(d.block_count):
         pose = d.pose(knot, block)
         set_pose(d.body(block), pose, pose.position, pose.orientation)

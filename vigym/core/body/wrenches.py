@@ -109,7 +109,7 @@ def add_wrench_impulses(d, knot, h1):
 
 
 def no_work(d, knot2, knot3, h):
-    """Replace ``wrench_work`` where there are none."""
+    """Replace ``wrench_work`` in mechanisms without held wrenches."""
     return d.full(0.0), d.full(0.0)
 
 

@@ -67,14 +67,14 @@ def add_force_to_contact(contact, to, mask):
 
 @inline
 def merge_force_into_contact(contact, to, mask):
-    """Add a contact's force and anchor to those of contact ``to``; it is inactive then."""
+    """Add a contact's force and anchor to contact ``to``, and make it inactive."""
     add_force_to_contact(contact, to, mask)
     contact.active = but_not(contact.active, mask)
 
 
 @inline
 def move_force_to_contact(contact, to, mask):
-    """Replace force and anchor of contact ``to`` by those of a contact, which then has none."""
+    """Move force and anchor of a contact to contact ``to``."""
     f = contact.anchor_force
     to.anchor_force = select4(mask, f, to.anchor_force)
     contact.anchor_force = zero4_inside_mask(mask, f)
@@ -85,7 +85,7 @@ def move_force_to_contact(contact, to, mask):
 
 @inline
 def clear_dual(contact, mask):
-    """Clear a contact's dual in the lanes of the mask: what it tells is of another place."""
+    """Clear a contact's dual in the lanes of the mask: it belongs to another place."""
     dual = contact.dual
     contact.dual = (where(mask, 0.0 * dual[0], dual[0]), dual[1])
 
@@ -188,7 +188,7 @@ def lanes_without_plane(d, first, normal, lanes):
 def place_in_lanes(d, contact, knot2, h, mask):
     """Place a contact with the ground at knot 2 in the lanes of the mask.
 
-    In the others it stays where it is: that of a rim may have turned.
+    In other lanes it stays: a contact of a rim may have turned.
     """
     target, gap = contact.gap_target, contact.gap2
     point, arm = contact.touching_point, contact.arm2
@@ -208,8 +208,8 @@ def place_in_lanes(d, contact, knot2, h, mask):
 def take_force_of_planes(d, first, to, mask):
     """Move the forces of contacts of a ball or rim to one on a plane nearly parallel to theirs.
 
-    What runs into a plane often leaves the one before. With a force at the old plane and none at
-    the new one Newton would begin with both laws, which contradict each other.
+    A body that runs into a plane often leaves the one before. With a force at the old plane and
+    none at the new one Newton would begin with both laws, which contradict each other.
     """
     for n in range(PLANES):
         other = d.contact(first + n)
@@ -351,7 +351,7 @@ def reanchor_contacts_in_blocks(d, h, prox, mask):
 def reanchor_contacts(d, h, prox, mask):
     """Move the proximal anchors to the present force where a body sinks too far.
 
-    Returns these lanes of the mask. [method of multipliers; what is left falls by the factor
+    Returns these lanes of the mask. [method of multipliers; the remaining depth falls by the factor
     ``prox``]
     """
     reanchored = reanchor_contacts_in_blocks(d, h, prox, mask)

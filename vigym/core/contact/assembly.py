@@ -1,10 +1,10 @@
 """Contact forces in the equations of a step: wrenches at knot 2, slopes in blocks and loop rows.
 
 The slopes of a contact with the ground are added to its body's 6x6 block. A contact of two bodies
-is a leaf between them that has three loop rows, which are propagated along the graph like those
-that close a loop. Row j, of bodies a (the partner) and b, is
+is a leaf between them that has three loop rows, which are propagated along the graph like the rows
+of a closing joint. Row j, of bodies a (the partner) and b, is
 
-    lam_j + sum_k slope_jk u_k(d_b) - sum_k slope_jk u_k(d_a) = force_j at no increment.
+    lam_j + sum_k slope_jk u_k(d_b) - sum_k slope_jk u_k(d_a) = force_j at zero increment.
 """
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
@@ -128,7 +128,7 @@ def set_row_residuals(d, contact):
 
 @inline
 def add_one_contact_force(d, contact, weight):
-    """Add the force at no increment of one contact with the ground to its body's residual."""
+    """Add the force at zero increment of one contact with the ground to its body's residual."""
     g = contact.affine_force
     spin = contact.torsional_friction
     force, torque = contact_wrench(contact, (g[0], g[1], g[2], spin * g[3]))
@@ -137,7 +137,7 @@ def add_one_contact_force(d, contact, weight):
 
 @phase(needs="packs")
 def add_aligned_forces(d, weight):
-    """Add the forces at no increment of contacts in the lanes of their bodies to the residuals."""
+    """Add the forces at zero increment of contacts in their bodies' lanes to the residuals."""
     w = d.wide
     wide_weight = w.full(weight)
     for block in range(d.aligned_block_count):
@@ -148,7 +148,7 @@ def add_aligned_forces(d, weight):
 
 @phase(needs="contacts")
 def add_contact_forces(d, weight):
-    """Add the forces at no increment to the bodies' residual wrenches, or to the loop rows."""
+    """Add the forces at zero increment to the bodies' residual wrenches, or to the loop rows."""
     add_aligned_forces(d, weight)
     for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
@@ -246,8 +246,8 @@ def add_aligned_stiffness(d, weight, per_h):
 def add_contact_stiffness(d, weight, per_h):
     """Add the slopes of contacts with the ground to the blocks of their bodies.
 
-    They lie between wrenches at knot 2 and motions at knot 3. Those of contacts of two bodies are
-    in loop rows, see ``assemble_contact_rows``.
+    They lie between wrenches at knot 2 and motions at knot 3. The slopes of contacts of two bodies
+    are in loop rows, see ``assemble_contact_rows``.
     """
     add_aligned_stiffness(d, weight, per_h)
     for c in range(d.first_unaligned_contact, d.contact_count):
@@ -294,7 +294,7 @@ def set_contact_row(d, contact, j, direction, rows, weight, per_h):
 def assemble_contact_rows(d, weight, per_h):
     """Assemble the loop rows of the active contacts of two bodies.
 
-    lam + per_h slopes . (relative motion) = force at no increment.
+    lam + per_h slopes . (relative motion) = force at zero increment.
     """
     for c in range(d.contact_count):
         contact = d.contact(c)

@@ -100,7 +100,7 @@ def find_active_lanes(d, contact):
 
 @phase(needs="contacts")
 def start_contacts_at_knot(d, knot, share):
-    """Set the contacts at a knot, for its velocities: those that touch are active, at rest yet.
+    """Set the contacts at a knot, for its velocities: touching contacts are active, at rest yet.
 
     Their forces start as ``share`` of the last step's, and their laws choose by velocities that are
     extrapolated from the last two.
@@ -117,7 +117,7 @@ def start_contacts_at_knot(d, knot, share):
 def twice_contact_work(d, contact, knot, motion):
     """Compute twice the work of a contact's impulse in the half step up to the knot [J].
 
-    ``motion`` is that of the points that touch, at the knot [m/s].
+    ``motion`` is the velocity of the touching points at the knot [m/s].
     """
     impulse = contact.affine_force
     rotation = d.body(contact.body).delta_rotation

@@ -104,7 +104,7 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
 
 @inline
 def start_contact(d, contact):
-    """Make a contact inactive; its first force is that of the last step."""
+    """Make a contact inactive; its first force is the force of the last step."""
     o = d.full(0.0)
     last = contact.last_force
     contact.active = o
@@ -135,7 +135,7 @@ def detect_aligned_contacts(d, knot2, h, fall):
 
 @phase(needs="contacts")
 def detect_contacts(d, knot2, h, lanes):
-    """Detect the active contacts at knot 2; their first forces are those of the last step.
+    """Detect the active contacts at knot 2; their first forces are the last step's.
 
     Contacts of two bodies stay where they were solved in the other lanes: their work is still to
     be summed.

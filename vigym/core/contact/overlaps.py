@@ -1,9 +1,9 @@
 """Contacts of two bodies that overlap deeply, and touching points at the knots of a step.
 
 Shapes overlap deeply where a mechanism starts so, as with parts of a robot that its model draws
-into each other. The nearest points and the normal may jump there from one motion to the next. So
-what holds the bodies apart in a step is chosen at knot 2: the points that touch, and one normal for
-the nearest point and the ends.
+into each other. The nearest points and the normal may jump there from one motion to the next. The
+contact points of a step, and one normal for the nearest point and the ends, are therefore chosen at
+knot 2.
 """
 
 from vigym.core.compiler.kernel import inline
@@ -43,14 +43,14 @@ def nearest_contact(d, contact):
 
 @inline
 def is_deep(d, contact, gap):
-    """Tell where a gap is an overlap by more than DEEP of both radii, of balls by DEEP_BALL."""
+    """Find the lanes in which a gap is deeper than DEEP of both radii, of balls DEEP_BALL."""
     share = DEEP_BALL if contact.kind == PAIR_BALL_CONTACT else DEEP
     return above(d.full(0.0), gap + share * (contact.radius + contact.box_radius))
 
 
 @inline
 def is_end(contact):
-    """Tell whether a contact is that of an end of a segment."""
+    """Return whether a contact belongs to an end of a segment."""
     return contact.kind == PAIR_HEAD_CONTACT or contact.kind == PAIR_TAIL_CONTACT
 
 
@@ -126,8 +126,9 @@ def half_overlap(gap):
 def held_touching_points(d, contact, knot2, knot):
     """Find the points of two bodies that touched at knot 2, see ``touching_points``.
 
-    The normal turns with the partner, as if its own point were where that of the body is. What is
-    round may roll: the place on its middle segment is held, from which it reaches along the normal.
+    The normal turns with the partner, and the partner's point coincides with the body's. Round
+    shapes may roll: the contact point is fixed on the segment, and offset by the radius along the
+    normal.
     """
     pose, partner = d.pose(knot, contact.body), d.pose(knot, contact.partner)
     back = mat_t_vec(d.pose(knot2, contact.partner).rotation, contact.normal2)

@@ -29,7 +29,7 @@ from vigym.core.model.tables.plan import (
     WHEEL,
 )
 
-DEGENERATE = 1e-9  # squared length below which a projected direction is none
+DEGENERATE = 1e-9  # squared length below which a projected direction is undefined
 # The same of a rim, in double and in single precision: a rim of 1 m whose lowest point is unknown
 # may be 1e-7 m below the ground.
 LEVEL_RIM = 1e-13, 1e-9
@@ -100,9 +100,9 @@ def lowest_point_about(kind, centre, rim, radius, normal):
 def rim_point_without_roll(contact, rotation2, rotation3, point):
     """Find a rim's point at knot 3, from the centre of mass [world]: tilted, but not rolled.
 
-    A rim is its own image under turns about its axis: a point that these bring down is not lower
-    than it was. ``point`` is the point at knot 2 in the body; the smallest turn of the axis from a2
-    to a3 takes an arm o2 across it to o2 - (a3 . o2) (a2 + a3) / (1 + a2 . a3).
+    A turn about its axis does not change a rim, and lowers none of its points. ``point`` is the
+    point at knot 2 in the body; the smallest turn of the axis from a2 to a3 takes an arm o2 across
+    it to o2 - (a3 . o2) (a2 + a3) / (1 + a2 . a3).
     """
     middle = contact.point
     axis = contact.rim_axis
@@ -144,7 +144,8 @@ def plane_gap(d, contact, pose, arm):
 def plane_tangents(d, contact, rotation, normal):
     """Find both tangents of a contact with the ground, the body turned by ``rotation``.
 
-    Those of a skate are its direction and zero, of a wheel its axle and the way in which it rolls.
+    The tangents of a skate are its direction and zero, of a wheel its axle and its rolling
+    direction.
     """
     flat = d.environment.ground_tangent
     if d.terrain_columns > 0:

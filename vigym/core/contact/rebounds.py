@@ -2,13 +2,13 @@
 
 A contact that lands in one step rebounds in the next, with a part of the speed at which bodies
 approached in the step before the landing. Where the rebound of another contact throws a body
-against the next one within a step, that speed is too low. The energy that the landing took tells
-the speed then: of two bodies with the relative mass m it is
+against the next one within a step, that speed is too low. It follows from the energy that the
+landing took, for two bodies with the relative mass m
 
     m/2 (approach^2 - velocity after the landing^2).
 
-No landing takes more than what is left of the energy that rebounds may give, so that a row of balls
-keeps its energy.
+No landing takes more than the remaining energy of rebounds, so that a row of balls keeps its
+energy.
 """
 
 import math
@@ -30,9 +30,9 @@ from vigym.core.math.vectors import (
 )
 from vigym.core.model.tables.plan import SKATE
 
-RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
-REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
-LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
+RESTING = 2.0  # steps of free fall: a slower approach does not rebound
+REBOUND_GAIN = 1e-3  # part of the energy of landings by which rebounds may exceed it
+LEAST_REBOUND_GAIN = 1e-6  # surplus in any case, in force times length scales
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -66,7 +66,7 @@ def energy_allowed_to_rebounds(d, more):
 def energy_left_to_rebounds(d, lost):
     """Find the energy that rebounds of the next step may give at most [J].
 
-    Where a rebound hits another body, the landing there took what this rebound gave too much.
+    Where a rebound hits another body, the landing there took the surplus energy of this rebound.
     ``lost`` is the energy that all contacts took in this step.
     """
     return maximum(d.environment.rebound_energy + lost, d.full(0.0))
@@ -74,7 +74,7 @@ def energy_left_to_rebounds(d, lost):
 
 @inline
 def store_rebound_energy(d, weight, most, mask):
-    """Write the energy that rebounds of the next step may give: what their landings took.
+    """Write the energy that rebounds of the next step may give: the losses of their landings.
 
     It is ``most`` at most [J]. Contacts act for the time ``weight``.
     """
@@ -93,10 +93,9 @@ def store_rebound_energy(d, weight, most, mask):
 def store_rebound(contact, slow, half_fall, mask):
     """Write the velocity of a rebound.
 
-    What approaches with less than ``slow`` [m/s] does not rebound. The velocity of approach is that
-    in the middle of the last step. After a reset it is known half a step later. What approaches the
-    ground has fallen in between: ``half_fall``, zero in other steps, is the change of velocity by
-    that [m/s, world].
+    An approach with less than ``slow`` [m/s] does not rebound. The velocity of approach is that in
+    the middle of the last step. After a reset it is known half a step later, after a fall:
+    ``half_fall``, zero in other steps, is the change of velocity by the fall [m/s, world].
     """
     force, before = contact.converged_force[0], contact.approach
     o = 0.0 * force
@@ -109,7 +108,7 @@ def store_rebound(contact, slow, half_fall, mask):
 
 @inline
 def find_lanes_that_land(d, contact):
-    """Find the lanes in which a contact has a force that had none in the step before."""
+    """Find the lanes in which a contact has a force, but had none in the step before."""
     o = d.full(0.0)
     return where(contact.last_force[0], o, above(contact.converged_force[0], o))
 
@@ -127,7 +126,7 @@ def find_lanes_of_landings(d):
 
 @inline
 def power_of_landings(d):
-    """Sum the powers that contacts take which land [W]."""
+    """Sum the powers that landing contacts take [W]."""
     o = d.full(0.0)
     power = o
     for c in range(d.contact_count):
@@ -166,8 +165,8 @@ def mobility_along_normal(d, contact, knot):
 def raise_approaches(d, knot2, knot3, slow, weight, most):
     """Raise the speeds of approach of contacts that land by the rebounds of others.
 
-    They are those that the energy tells which the landings took, ``most`` in all [J]. Only what is
-    faster by ``slow`` [m/s] counts. Contacts act for the time ``weight``.
+    They follow from the energy that the landings took, ``most`` in all [J]. Only speeds that are
+    higher by ``slow`` [m/s] count. Contacts act for the time ``weight``.
     """
     lanes = above(d.environment.rebound_energy, d.full(0.0))
     if not any_lane(lanes):

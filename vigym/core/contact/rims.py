@@ -1,14 +1,13 @@
 """Rims whose lowest point runs: their contacts turn to where the rim touches at the end of a step.
 
-The contact of a rim acts at the point that is lowest at knot 2, and its law holds for the one that
-is lowest at knot 3. Where a rim lies almost flat, any point may come lowest within a step. A force
-at one point for the gap at another may turn the body the wrong way round: it gives energy, or
-nothing solves the step. So the contact follows the lowest point a part of its way only, see
-``limit_rim_turn``. Where that leaves the rim below the ground, its four contacts turn, and Newton
-goes on. Attempts at a step that follow start from there.
+The contact of a rim acts at its lowest point at knot 2, and its law holds for its lowest point at
+knot 3. If a rim lies almost flat, any point may become the lowest within a step. A force at one
+point for the gap at another may turn the body the wrong way: it gives energy, or the step has no
+solution. The contact therefore follows the lowest point only a part of its way, see
+``limit_rim_turn``. If the rim is then below the ground, its four contacts turn, and Newton goes on.
+Further attempts at the step start from there.
 
-The farther ahead a force acts, the farther behind comes the point that is lowest then: once the rim
-was held both ahead of that point and behind, it is held in between [regula falsi].
+The touching angle is bracketed by earlier contact points and bisected [regula falsi].
 """
 
 import math
@@ -35,7 +34,7 @@ OPPOSITE = 0.1
 
 @inline
 def rim_stride(d):
-    """Return how many contacts lie from one of a rim to the next: one for each plane of terrain."""
+    """Return the number of contacts of each point of a rim: one for each plane of terrain."""
     return PLANES if d.terrain_columns > 0 else 1
 
 
@@ -109,7 +108,7 @@ def choose_rim_arm(d, rim, rotation, lowest, mask):
 def hold_rim_at(d, contact, knot2, h, arm, mask):
     """Move a contact of a rim to another point of it, ``arm`` from its middle at knot 2.
 
-    Its law's work stays that of the lowest point: where that runs far, the step is to be halved.
+    The work of its law stays that of the lowest point: if that moves far, the step is halved.
     """
     pose = d.pose(knot2, contact.body)
     arm = add(mat_vec(pose.rotation, contact.point), arm)

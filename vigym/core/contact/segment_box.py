@@ -46,7 +46,7 @@ MAX_SLIDE = 0.25  # of half the own segment: farthest that a step takes the plac
 
 @inline
 def is_pair(contact):
-    """Tell whether a contact is one of two bodies."""
+    """Return whether a contact is between two bodies."""
     kind = contact.kind
     return kind >= PAIR_BALL_CONTACT and kind <= PAIR_TAIL_CONTACT
 

@@ -1,4 +1,4 @@
-"""Contact forces after an increment, the part that is taken of them, and those of the solution."""
+"""Contact forces after an increment, after the part of it that is taken, and of the solution."""
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.lanes import any_lane, both, max_over_body_lanes
@@ -18,7 +18,7 @@ from vigym.core.model.tables.plan import LONE
 def update_contact_after_increment(d, contact, per_h):
     """Update velocity and force of a contact after the increment.
 
-    Returns what the increment changes the velocities by, (n, 1, 2).
+    Returns the change of the velocities by the increment, (n, 1, 2).
     """
     body, normal = d.body(contact.body), contact.normal3
     turn = body.delta_rotation
@@ -127,7 +127,7 @@ def squared_law_errors_of_contacts(d, step_length, per_h, prox):
 
 
 def skip_contacts_interior(d, *arguments):
-    """Stand for ``update_contacts_interior`` where there are no contacts."""
+    """Replace ``update_contacts_interior`` in mechanisms without contacts."""
     return d.full(1.0), d.full(0.0)
 
 
@@ -185,7 +185,7 @@ def clear_duals(d):
 
 @inline
 def force_if_active(active, end, force):
-    """Take the force after an increment in active lanes; elsewhere there is none."""
+    """Return the force after an increment in active lanes, zero elsewhere."""
     return where(active, end, force * 0.0)
 
 
@@ -223,7 +223,7 @@ def step_forces_in_blocks(d, step_length, mask):
 def step_contact_forces(d, step_length, mask):
     """Step contact forces by ``step_length`` of their way, in the lanes of the mask.
 
-    And the velocities after the increment are those by which the laws choose.
+    The laws choose by the velocities after the increment.
     """
     step_forces_in_blocks(d, step_length, mask)
     for c in range(d.first_lone_contact, d.contact_count):

@@ -30,7 +30,7 @@ from vigym.core.joint.interior_limits import (
 from vigym.core.math.vectors import add, max_abs3, scale, select3, sub
 
 RATE_SEEN = 0.01  # part of a motor's largest rate by which a paced increment goes past it
-IDLE_TARGET = 1e29  # size of a stored target that is none: its motor idles
+IDLE_TARGET = 1e29  # size of a stored target that marks an idle motor
 # [m or rad] distance from a limit at which it holds a knot velocity; and where it has held already,
 # for stiff springs that press against it leave more
 CLOSED, CLOSED_LOADED = 1e-7, 1e-5
@@ -130,7 +130,7 @@ def project_bounded_forces(d, i, dof, share, per_h, prox, motion, forces):
         forces: forces of motor, limit and dry friction.
 
     Returns:
-        Projected forces, forces at no increment, slopes.
+        Projected forces, forces at zero increment, slopes.
     """
     body, o = d.body(i), d.full(0.0)
     anchors = dof.anchor_forces

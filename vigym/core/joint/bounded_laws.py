@@ -8,7 +8,7 @@ With s the coordinate at knot 3 and r its rate over the step, all act at the ste
 
 Each is the projection of z = (1 - d) f + d f0 - rho u on an interval, as for contacts (see
 `vigym.core.contact.laws.projection_law`), d the proximal part and f0 the anchor. A law returns the
-projected force, the force at no increment, and its slope along the dof, which stays within the
+projected force, the force at zero increment, and its slope along the dof, which stays within the
 dof's own pivot.
 """
 
@@ -106,10 +106,10 @@ def motor_law(d, dof, force, anchor, motion, rho, bound, prox):
         prox: proximal part.
 
     Returns:
-        Projected force, force at no increment, slope along the dof.
+        Projected force, force at zero increment, slope along the dof.
     """
     o, one = d.full(0.0), d.full(1.0)
-    # what brakes that contradict each other asked for beyond the bound would only mislead
+    # force beyond the bound, asked for by contradicting brakes, would mislead
     force, anchor = clamp(force, -bound, bound), clamp(anchor, -bound, bound)
     rate, slope = dof.seen_rate, dof.seen_slope
     next_rate = rate + slope * motion
@@ -119,12 +119,12 @@ def motor_law(d, dof, force, anchor, motion, rho, bound, prox):
     z = blend_with_anchor(force, anchor, prox)
     scale = rho * slope
     later = command - stiffness * motion
-    # weighs the present force: it tells a stiff motor what it can hold
+    # weighs the present force, which shows the load that a stiff motor can hold
     part = scale / (scale + stiffness)
     free = (1.0 - part) * force + part * later
     plus = z - rho * (next_rate - fastest)
     minus = z - rho * (next_rate + fastest)
-    # Motors that brake one motion to unlike rates ask for huge forces, which tell nothing: a dof
+    # Motors that brake one motion to unlike rates ask for huge, meaningless forces: a dof
     # that moves one way is not braked the other way.
     moving = where(fastest, next_rate, o)
     plus = where(-moving, maximum(plus, free), plus)
@@ -147,7 +147,7 @@ def limit_law(d, dof, force, anchor, approach, per_h, rho, prox):
     """Project the force of two hard limits; ``approach`` is the rate added to the clearances.
 
     Returns:
-        Projected force, force at no increment, slope along the dof.
+        Projected force, force at zero increment, slope along the dof.
     """
     o = d.full(0.0)
     lower, upper = dof.lower_clearance, dof.upper_clearance
@@ -167,7 +167,7 @@ def coulomb_law(d, dof, force, anchor, motion, rho, bound, prox):
     """Project the force of dry friction, whose bound is ``bound``.
 
     Returns:
-        Projected force, force at no increment, slope along the dof.
+        Projected force, force at zero increment, slope along the dof.
     """
     rate, slope = dof.seen_rate, dof.seen_slope
     z = blend_with_anchor(force, anchor, prox) - rho * (rate + slope * motion)

@@ -65,7 +65,7 @@ def joint_angle_cosine_sine(d, i, j, orientation):
 def compensated_add(total, remainder, amount, mask):
     """Add an amount to a sum in the lanes of the mask, and return the sum and its remainder.
 
-    Single precision keeps what rounding takes in the remainder: thousands of steps add up.
+    Single precision keeps rounding errors in the remainder: thousands of steps add up.
     """
     compensated = select_by_precision((False, True), total)
     if compensated:

@@ -9,9 +9,9 @@ and kappa is brought down while Newton iterates, as for contacts (see
 `vigym.core.contact.laws.interior_point_law`). Linearised, the clearance eliminated, both limits are
 again force = affine force - slope motion. An increment is cut where a force or clearance would turn
 negative. Projections of limits that hold each other in a closed loop may switch between holding and
-free for ever; here they do not.
+free without end; here they do not.
 
-The row of a dof holds kappa: a share of the mechanism's, the less the lighter what moves along it.
+The row of a dof has kappa: a share of the mechanism's, by the inertia that moves along it.
 It is zero in lanes that other methods solve.
 """
 
@@ -41,7 +41,7 @@ def has_interior_limits(body, dof):
 
 @inline
 def clearances(d, dof):
-    """Return the clearances of the lower and the upper limit over the step at no increment."""
+    """Return the clearances of the lower and the upper limit over the step at zero increment."""
     far = d.full(FAR)
     lower, upper = dof.lower_clearance, dof.upper_clearance
     return where(far - lower, lower, far), where(far - upper, upper, far)
@@ -165,8 +165,9 @@ def step_interior_limits(d, dof, step_length, mask):
 def share_of_relaxation(d, dof, length):
     """Find the share of the mechanism's relaxation that a limit gets, by the inertia of its dof.
 
-    What is little for a leg would hold a finger far from its limit. ``length`` [m] makes a moment
-    of inertia a mass; it is one for a translation. The mechanism's mass is that of its weight.
+    A kappa that is small for a leg would keep a finger far from its limit. ``length`` [m] makes a
+    moment of inertia a mass; it is one for a translation. The mechanism's mass is that of its
+    weight.
     """
     mass = dof.effective_mass / (length * length)
     share = mass * free_fall_acceleration(d) / d.environment.force_scale

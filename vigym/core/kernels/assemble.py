@@ -129,7 +129,7 @@ def close_loops_by_continuation(d, knot, arrays, first):
         gap = where(moving, left, gap)
         if any_lane(above(one, fraction)):
             continue
-        # once more, without holding what nearly fits
+        # once more, without holding rows that nearly fit
         nearly = both(above(gap, d.full(CLOSED)), above(d.full(NEAR), gap))
         active = both(held, nearly)
         held = 0.0 * one
@@ -203,7 +203,7 @@ def find_loop_consistent_rates(d, knot, rates, given, first):
         fastest = where(rate - fastest, rate, fastest)
     left, weak = one, 0.0 * one
     held, active = one, one
-    for _ in range(2):  # the second time without holding what nearly fits
+    for _ in range(2):  # the second time without holding rows that nearly fit
         rest, found = project_rates(d, knot, rates, given, held, active, first)
         left, weak = where(active, rest, left), maximum(weak, found)
         active = both(above(left, d.full(CLOSED)), above(NEAR * fastest, left))

@@ -2,8 +2,8 @@
 
 A lane group of single precision is two groups of double precision side by side. Steps may be made
 in single precision; all else (starts, readings, saved states) is made in double from the same
-state. On the way there and back nothing is lost: double precision holds what single precision does,
-and sums go in two parts. What follows from poses is renewed.
+state. Conversion loses nothing: double precision holds single precision, and sums go in two parts.
+Values derived from poses are renewed.
 """
 
 from vigym.core.body.pose import update_derived
@@ -27,7 +27,7 @@ from vigym.core.model.tables.state import ENVIRONMENT_STATE
 STATE_SIZE = HEADER.offset("state_size")
 STATE_KNOTS = HEADER.offset("state_knots")
 KNOT_SIZE = HEADER.offset("knot_size")
-BATCH = 1  # any number says that lanes are environments
+BATCH = 1  # any number means that lanes are environments
 PRESENT_KNOT = ENVIRONMENT_STATE.offset("present_knot") * LANES
 # sums, and the rounding that is left of them
 SUMS = tuple(

@@ -143,7 +143,7 @@ def solve_knot_motion(d, knot, h1, first, active):
 
 @inline
 def start_knot_solve(d, knot, h1):
-    """Assemble what stays while the forces at a knot settle, and their first guess."""
+    """Assemble the constant terms for the forces at a knot, and their first guess."""
     half = 0.5 * h1
     assemble_constant_loads(d, d.full(0.0), half)
     sum_joint_closures(d, knot)

@@ -264,7 +264,7 @@ def start_spring(d, i):
 
 @phase
 def start_springs(d):
-    """Write the forces that springs start with: the energy in them explains what they release."""
+    """Write the forces that springs start with: their energy explains later gains."""
     for joint in range(1, d.joint_count):
         start_spring(d, joint_row(d, joint))
     for k in range(d.slide_count):
@@ -310,7 +310,7 @@ def reset(plan, model, state, work, features, batch, positions, velocities, mask
 
 @entry
 def update_all_derived(plan, model, state, work, features, batch, groups, model_stride):
-    """Update what follows from restored poses in every lane group."""
+    """Update values derived from restored poses in every lane group."""
     for g in range(groups):
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         knot = knot_buffer(d, 0)

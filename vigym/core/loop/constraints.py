@@ -324,7 +324,7 @@ def subtract_loop_forces(d, knot):
 
 @inline
 def add_wrench(body, factor, force, torque):
-    """Add a multiple of a wrench to that of a body."""
+    """Add a multiple of a wrench to a body's wrench."""
     body.force = axpy(factor, force, body.force)
     body.torque = axpy(factor, torque, body.torque)
 

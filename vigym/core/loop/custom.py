@@ -33,7 +33,7 @@ def solve_transform(d, t, knot, chooses):
         chooses: 1 where the coordinates found choose the rows, else those of the present knot.
 
     Returns:
-        What the compiled function finds, axes of the parent's frame in the world, place of the
+        Result of the compiled function, axes of the parent's frame in the world, place of the
         child's frame from the joint's anchor [world].
     """
     a, b = d.side(2 * t), d.side(2 * t + 1)

@@ -13,7 +13,7 @@ block passes them on
 to the parent, as fill-in rows, up to where both paths join. At its closing body a row is a pivot
 like a dof: lam = -(g + K d_b + sum S lam) / S_rr, and D <- D + B K / S_rr. The closing body is the
 world ("tail": one dense node at the end of the order [MC 4.3]) or the body where the loop's two
-paths join ("local": fill-in stays within the cycle [SIM 4.2]): the plan tells, the kernel is one.
+paths join ("local": fill-in stays within the cycle [SIM 4.2]), as the plan has it.
 
 Rows that depend on each other are normal. Every S_rr is shifted by a small part of what it was
 before other rows were eliminated, away from zero, and the shift's force is taken back by the
@@ -167,7 +167,7 @@ def clear_multipliers(d, count):
 def accept_multipliers(d, mask):
     """Accept the multipliers in the lanes of the mask; those of finished lanes stay.
 
-    So do their pivots: what is looked at after a step must not depend on neighbours that go on.
+    Their pivots stay, too: checks after a step must not depend on neighbours that go on.
     """
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
@@ -283,8 +283,8 @@ def largest_unreduced_pivot_of_loop(d, loop_row):
 def row_pivot_shift(d, loop_row):
     """Compute the shift of a row's pivot, as an absolute value.
 
-    It is a small part of the row's own unreduced pivot, and of the largest of its loop where
-    rounding is all that is left of it.
+    It is a small part of the row's own unreduced pivot, and of the largest of its loop if only
+    rounding is left of it.
     """
     own, part = absolute(loop_row.unreduced_pivot), loop_row.dual_shift
     return part * own + ROUNDED * largest_unreduced_pivot_of_loop(d, loop_row)

@@ -93,7 +93,7 @@ def motion_dof(d, motion):
 
 
 def no_work(d, knot2, knot3, h):
-    """Replace ``motion_work`` where there are none."""
+    """Replace ``motion_work`` in mechanisms without motions."""
     return d.full(0.0), d.full(0.0)
 
 

@@ -6,8 +6,8 @@ Two sides a and b touch where, with r = S_b - S_a,
 
 for every parameter i of a and j of b: four equations f at most, solved by Newton's method from the
 place before. A place is singular where the derivative J of f by the parameters is: there the sides
-fit so closely that touching at one point says no more where it is. The determinant of J tells on
-which side of singular places two bodies are; a step that changes its sign fails.
+fit so closely that the contact point is undetermined. The sign of the determinant of J differs on
+both sides of singular places; a step that changes it fails.
 """
 
 from vigym.core.compiler.kernel import inline, phase

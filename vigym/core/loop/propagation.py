@@ -18,12 +18,12 @@ from vigym.core.loop.elimination import all_loop_rows_inactive, is_inactive_cont
 from vigym.core.math.vectors import add, axpy, cross, dot
 from vigym.core.model.tables.plan import COUPLED_ROW, HINGE_PIVOT, PRESCRIBED_ROW
 
-LEAST_FREE = 1e-4  # least part of a dof's pivot that counts as inertia, without what holds it
+LEAST_FREE = 1e-4  # least part of a dof's pivot that counts as inertia, without forces that hold it
 
 
 @inline
 def add_row_to(parent, adds, K, B):
-    """Write K and B (force, torque) to a fill-in row; what it holds already is kept if it adds."""
+    """Write K and B (force, torque) to a fill-in row, or add them to it."""
     if adds > 0:
         K = (add(K[0], parent.K_force), add(K[1], parent.K_torque))
         B = (add(B[0], parent.B_force), add(B[1], parent.B_torque))
@@ -160,7 +160,7 @@ def add_to_element(d, number, s):
 
 @inline
 def add_row_couplings(d, i, dofs):
-    """Add to S what connects the loop rows that pass body i, by its dofs."""
+    """Add the coupling of the loop rows that pass body i, through its dofs, to S."""
     body = d.body(i)
     for k in range(body.fill_in_count):
         own = d.fill_in(fill_in_number(body, k))

@@ -51,7 +51,7 @@ def six(f, m):
 
 @inline
 def side_direction(d, side, S, knot):
-    """Compute the direction that tells how a side is turned, and its derivatives by parameters."""
+    """Compute the direction that measures the turn of a side, and its derivatives by parameters."""
     if side.kind in (POINT_SIDE, ELLIPSOID_SIDE):
         z = d.full(0.0), d.full(0.0), d.full(1.0)
         return in_world(d.pose(knot, side.body).rotation, side.frame, z), zero3(d), zero3(d)

@@ -57,7 +57,7 @@ def body_step(d, i, knot2, knot3):
 
 @inline
 def term_derivatives(d, term, knot2, knot3):
-    """Compute what a term adds to its row over a step, and its derivatives.
+    """Compute the part of a term in its row over a step, and its derivatives.
 
     Returns:
         The term, its derivative by the shift of the body's anchor, by the body's rotation, and by

@@ -196,8 +196,8 @@ def mat_sub_outer(A, a, b):
 def lu_factors(A):
     """Factorise a matrix, A = L U, with ones on the diagonal of L.
 
-    Unlike with an inverse, what is solved with the factors of a stiff A is right along its soft
-    directions. Returns L below the diagonal, U above, and 1 over U's diagonal.
+    Unlike the inverse, the factors of a stiff A are accurate along its soft directions. Returns L
+    below the diagonal, U above, and 1 over U's diagonal.
     """
     a, b, c = extract_rows(A)
     p = 1.0 / a[0]

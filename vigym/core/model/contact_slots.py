@@ -16,7 +16,7 @@ from vigym.core.compiler.simd import LANES
 from vigym.core.model.tables.plan import ALIGNED, BALL_CONTACT, IN_BLOCK, LONE, PAIR_BALL_CONTACT
 
 LEAST_ALIKE = 3  # contacts, joints or bodies that are faster side by side than one by one
-SHAPE = ["kind", "tangents_follow_body", "has_torsion"]  # what contacts of a block share
+SHAPE = ["kind", "tangents_follow_body", "has_torsion"]  # common fields of the contacts of a block
 OUT_OF_REACH = -1e9  # radius of the contact in an empty slot [m]
 
 

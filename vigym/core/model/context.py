@@ -41,7 +41,7 @@ def first_point_spring(d):
 def point_spring_end(d):
     """Find the row behind the last spring between points.
 
-    Slides follow, then their joints, then what these have more.
+    Slides follow, then their joints, then further rows of these.
     """
     return loop_end(d) - d.more_count - d.track_count - d.slide_count
 

@@ -204,7 +204,7 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
 def aligned_zeros(size: int) -> np.ndarray:
     """Make a zeroed float64 array that starts on a cache line (5 to 15 % of a step).
 
-    Behind it is room for a register: runs of rows are read and written with what lies next to them.
+    Behind it is room for a register: runs of rows are read and written with their neighbours.
     """
     raw = np.zeros(size * 8 + 64 + 8 * LANES, np.uint8)
     start = -raw.ctypes.data % 64

@@ -1,6 +1,6 @@
 """Snapshots: a state as plain rows, one per environment, independent of the memory layout.
 
-What is saved from one simulator can be restored in another one of the same mechanism.
+A state saved from one simulator can be restored in another one of the same mechanism.
 """
 
 from typing import NamedTuple
@@ -119,7 +119,7 @@ def _write(
 
 
 def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.ndarray:
-    """Pack all that the next step depends on into rows (environments, columns)."""
+    """Pack everything that determines the next step into rows (environments, columns)."""
     h, tables = header_of(plan), _view_tables(plan, state)
     present = tables.environment[:, 0, SCALARS, 0].astype(int)
     groups = np.arange(len(present))

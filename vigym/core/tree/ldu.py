@@ -15,11 +15,11 @@ Each degree of freedom is one scalar pivot. With D the 6x6 block of the child,
     u = D N,    w = W^T D,    pivot = W^T D N + compliance,    D <- D - u w^T / pivot;
 
 three free rotations without rates or springs are one 3x3 pivot, kept as its factors L U: an
-inverse would lose its soft directions where a contact that sticks makes it stiff. What remains of
-the child's block and wrench is added to those of its parent (for a single rotation u and w are seen
-from the parent's anchor first: shorter chains of operations). The closing parts d0 are summed from
-the root first (``sum_joint_closures``), so that the solves see free motions only. Loop rows ride
-along, see `vigym.core.loop.elimination`.
+inverse would lose its soft directions where a contact that sticks makes it stiff. The remainders of
+the child's block and wrench are added to its parent's (for a single rotation u and w are seen from
+the parent's anchor first: shorter chains of operations). The closing parts d0 are summed from the
+root first (``sum_joint_closures``), so that the solves see free motions only. Loop rows ride along,
+see `vigym.core.loop.elimination`.
 
 Blocks are tuples of 3x3 blocks (A, B, C, D), see `vigym.core.body.blocks`. One environment takes
 alike bodies side by side, those of a run: see `vigym.core.tree.runs`.

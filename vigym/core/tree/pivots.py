@@ -46,7 +46,7 @@ from vigym.core.math.vectors import (
 # --- closing ------------------------------------------------------------------------------------
 @inline
 def add_closure(d, i, closure, rotation, per_length):
-    """Add the motion that closes the joint of body i to that of its parent.
+    """Add the motion that closes the joint of body i to its parent's motion.
 
     ``closure`` is the shift and the lever after it. Returns the gap: a length over the length
     scale, or an angle [rad].

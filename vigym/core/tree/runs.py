@@ -1,8 +1,8 @@
 """Runs of bodies in the sweeps along the tree: alike ones of one environment, in lanes.
 
-The hips of alike legs hang on one body, and each knee on a hip: what a sweep does to one of them it
-does to all at once. What they leave to one parent is added last body first, as it is where bodies
-come one by one: both give the same bit for bit.
+The hips of alike legs hang on one body, and each knee on a hip: a sweep treats them all at once.
+Their remainders are added to one parent last body first, as for bodies one by one: both give the
+same bit for bit.
 """
 
 from vigym.core.body.blocks import add_blocks, store_block, stored_block
@@ -51,7 +51,7 @@ def largest_of_own(d, first, end, value):
 
 @inline
 def add_blocks_to_parents(d, first, end, block):
-    """Add what remains of the blocks of a run of bodies to those of their parents."""
+    """Add the remainders of the blocks of a run of bodies to the blocks of their parents."""
     w = d.wide
     body = d.body(first)
     if body.run_shares_parent > 0:

@@ -44,10 +44,10 @@ def inertia_across(d, i, knot, arm):
 
 @inline
 def add_swing_stiffness(d, i, knot, force):
-    """Add by how much the force of joint i [N, world] resists swings of both of its bodies [1/s^2].
+    """Add the stiffness over inertia of swings of both bodies of joint i by its force [N, world].
 
-    A body that swings about its centre of mass takes along the joint, and what the other body
-    weighs there. The force is that on body i. Returns the inertia of body i for that [kg m^2].
+    A body that swings about its centre of mass moves the joint, and the other body's mass there.
+    The force is that on body i. Returns the inertia of body i for that [kg m^2].
     """
     body, pose = d.body(i), d.pose(knot, i)
     p = body.parent
@@ -301,7 +301,7 @@ def subtract_contact_forces_of_step(d):
 
 @inline
 def find_forces_on_bodies(d, step):
-    """Find the forces that the joints of each body transmit [N], but for those that close loops."""
+    """Find the forces that the joints of each body transmit [N], except loop-closing joints."""
     environment = d.environment
     per_h, gravity = 2.0 / (step.h + environment.step_size), environment.gravity
     for i in range(1, d.body_count):

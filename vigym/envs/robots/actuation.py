@@ -63,7 +63,7 @@ def without_dependent_motors(mechanism: Mechanism) -> Mechanism:
 
 
 class Actuation:
-    """Control of the actuated joints: what an action in [-1, 1] asks of them.
+    """Control of the actuated joints: targets or torques of an action in [-1, 1].
 
     Args:
         control: "torque": the action times the effort; "position": a target between the joint's

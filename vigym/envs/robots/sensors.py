@@ -195,7 +195,7 @@ class Torques:
 class LastAction:
     """Action of the last control step, within [-1, 1]; zero at a start.
 
-    It is what was asked for: with an `action_latency` it takes effect later.
+    It is the requested action: with an `action_latency` it takes effect later.
     """
 
     def bounds(self, mechanism: Mechanism) -> Mapping[str, float]:
@@ -263,7 +263,7 @@ def distances_to_ground(sim: Simulator, starts: Array, rays: Array, reach: float
 
 
 class SensorSuite:
-    """Sensors of a task, with what they need of the step before.
+    """Sensors of a task, with the state that they need from the last step.
 
     Args:
         sensors: of the task.
@@ -326,7 +326,7 @@ def require_sensors(sensors: Any) -> None:
 
 
 def _index(mechanism: Mechanism, body: str, sensor: str) -> int:
-    """Return the row of a body; raise ValueError where there is none of that name."""
+    """Return the row of a body; raise ValueError if no body has the name."""
     names = list(mechanism.bodies)
     require(body in names, f"sensors, {sensor} body", body, f"a name among {', '.join(names)}")
     return names.index(body)

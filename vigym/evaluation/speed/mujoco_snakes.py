@@ -121,7 +121,7 @@ def write_chain(mech: Any, inside: Callable[[Any, Any], str]) -> str:
 
     Args:
         mech: the chain.
-        inside: writes what a body is made of.
+        inside: writes the shapes of a body.
     """
     text, carriers = "", {joint.child: joint for joint in mech.joints.values()}
     for body in mech.bodies.values():

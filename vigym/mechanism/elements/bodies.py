@@ -25,7 +25,7 @@ class Body(ReadOnly):
         inertia: tensor about the centre of mass in body axes (3, 3) [kg m^2].
         position: centre of mass in the world (3,) [m].
         orientation: unit quaternion (w, x, y, z), body to world (4,).
-        shapes: what is drawn, poses in the body frame.
+        shapes: drawn shapes, poses in the body frame.
     """
 
     name: str

@@ -71,7 +71,7 @@ def require_number(value: Any, element: str, low: float = -np.inf, infinite: boo
 
 
 def call(function: Callable[..., Any], arguments: Any, element: str, expected: str) -> Any:
-    """Return what a function of the user's returns; the error names it and what it raised."""
+    """Return the result of a function of the user's; the error names the function and its error."""
     try:
         return function(*arguments)
     except Exception as error:  # of the user's function
@@ -183,7 +183,7 @@ def inertia_fault(tensor: Array, tolerance: float = TRIANGLE_TOLERANCE, least: f
 
 
 def require_new_name(name: Any, kind: str, *taken: Container[str]) -> str:
-    """Return `name`; raise unless it is a text that files can have, and in none of `taken`."""
+    """Return `name`; raise unless it is a text that files can hold and not in any of `taken`."""
     if not isinstance(name, str) or not name.strip():
         raise MechanismError(f"{kind} name: found {name!r}, expected a non-empty string")
     if any(category(each) in UNWRITABLE and each not in WHITE_SPACE for each in name):

@@ -220,7 +220,7 @@ class Elements(checks.ReadOnly):
 
     @property
     def ground(self) -> Ground | None:
-        """Ground that contacts touch, if any; set to what the argument of `Mechanism` may be."""
+        """Ground that contacts touch, if any; takes values like `Mechanism(ground=)`."""
         return self._ground
 
     @ground.setter

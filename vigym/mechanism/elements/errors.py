@@ -2,7 +2,7 @@
 
 
 class MechanismError(ValueError):
-    """Error in a mechanism; the message names the element, what was found and what was expected."""
+    """Error in a mechanism; the message names the element, the found and the expected value."""
 
 
 class AssemblyError(MechanismError):

@@ -21,7 +21,7 @@ from vigym.files import MOST_BYTES, check_xml, parse_object, read_file
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 
-FORMATS = (".obj", ".stl", ".dae", ".ply", ".glb")  # what trimesh reads, of those that robots use
+FORMATS = (".obj", ".stl", ".dae", ".ply", ".glb")  # formats that trimesh reads and robots use
 FLAT = 2e-6  # of the cloud's size: points at most so far outside a face are on it
 _DISPLACED = FLAT / 4.0  # largest random displacement
 _EXACT = 1e-9  # largest distance of a corner outside a face
@@ -72,7 +72,7 @@ def read_mesh(path: Path) -> TriangleMesh:
     except Exception as error:  # each of trimesh's readers has errors of its own
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_QUOTED]
         raise MechanismError(
-            f"mesh {path}: found what trimesh cannot read ({reason}), expected a mesh"
+            f"mesh {path}: found a file that trimesh cannot read ({reason}), expected a mesh"
         ) from error
     if len(mesh.vertices) == 0:
         raise MechanismError(f"mesh {path}: found no vertices, expected a mesh")
@@ -85,7 +85,7 @@ def read_mesh(path: Path) -> TriangleMesh:
 
 
 def _load(data: bytes, kind: str, place: str) -> TriangleMesh:
-    """Return what trimesh reads from the bytes of a file; its errors are of many types."""
+    """Return the mesh that trimesh reads from the bytes of a file; its errors are of many types."""
     import trimesh  # only with the first mesh
 
     if kind in _UNPACKED:
@@ -109,7 +109,7 @@ def _collada_size(data: bytes, place: str) -> int:
     """Return the size in memory of a Collada file [bytes], copies of its nodes and shapes included.
 
     Raises:
-        MechanismError: a zip archive, which is no mesh file, or XML as of `check_xml`.
+        MechanismError: the file is a zip archive, or `check_xml` refuses its XML.
     """
     if zipfile.is_zipfile(BytesIO(data)):
         raise MechanismError(f"{place}: found a zip archive, expected the .dae file in it")
@@ -153,7 +153,7 @@ _UNPACKED: dict[str, Callable[[bytes, str], int]] = {"dae": _collada_size, "glb"
 
 
 def _check_size(size: int, place: str) -> None:
-    """Raise MechanismError for what would fill the memory."""
+    """Raise MechanismError for a mesh that would fill the memory."""
     if size > MOST_BYTES:
         raise MechanismError(f"{place}: found {size} bytes unpacked, expected up to {MOST_BYTES}")
 

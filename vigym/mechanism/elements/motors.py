@@ -179,7 +179,7 @@ def between_samples(times: Array, values: Array, time: float) -> tuple[float, fl
 
 
 def make_motion(coordinate: str, motion: Any, rate: Any) -> Motion:
-    """Return a checked Motion; its coordinate is left to `check_motion`."""
+    """Return a checked Motion; `check_motion` checks its coordinate."""
     element = f"motion of {coordinate!r}"
     if callable(motion):
         if rate is not None and not callable(rate):

@@ -110,14 +110,14 @@ def make_potential(
     slopes = [_falling_slopes(potential, position, orientation, e) for e in DIFFERENCES]
     if not any(_is_near(wrench, slope) for slope in slopes):
         raise MechanismError(
-            f"{element}: found {wrench.tolist()} at the assembly pose, expected what its energy "
-            f"falls by along each axis, {slopes[1].tolist()}"
+            f"{element}: found {wrench.tolist()} at the assembly pose, expected minus the "
+            f"derivatives of its energy, {slopes[1].tolist()}"
         )
     return potential
 
 
 def _is_near(wrench: Array, slopes: Array) -> bool:
-    """Return whether forces and torques (2, 3) are those of differences of the energy."""
+    """Return whether forces and torques (2, 3) match differences of the energy."""
     size = np.abs([wrench, slopes]).max(axis=(0, 2))
     rounding = 1e-8 * np.abs([wrench, slopes]).max(initial=1e-300)
     return bool((np.abs(wrench - slopes).max(axis=1) <= GRADIENT_TOLERANCE * size + rounding).all())

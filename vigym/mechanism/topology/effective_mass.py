@@ -178,7 +178,7 @@ class Mobility:
         with the geometric mean of the extreme inverse mobilities [Ghadimi et al. 2015].
 
         Laws choose between open, stick and slip with the geometric mean of the extremes at the
-        contact itself: a foot moves more easily than all that rests on it.
+        contact itself: a foot moves more easily than the robot above it.
 
         Args:
             bodies: n names.

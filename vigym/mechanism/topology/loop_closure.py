@@ -10,8 +10,8 @@ from vigym.mechanism.topology.loop_constraints import LoopSystem
 
 CLOSED = 1e-10  # largest value of a row of a closed loop, in parts of the loop's size
 RANK = 1e-7  # relative singular value that counts as zero: far above rounding, below any mobility
-NEAR_RANK = 1e-5  # of rows that next to nothing holds apart: steps take thousands of iterations
-_EXACT = 1e-9  # largest error of the poses that random walks keep to
+NEAR_RANK = 1e-5  # of rows that are almost dependent: steps take thousands of iterations
+_EXACT = 1e-9  # largest error of poses in random walks
 _BLUR = 100.0  # singular values that are zero may reach so many times the error of the pose
 _ITERATIONS = 100
 _ROUNDING = 1e-14  # smallest values and steps worth a step

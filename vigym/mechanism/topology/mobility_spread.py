@@ -1,9 +1,9 @@
 """Spread of mobilities in a loop: how much more easily one of its bodies moves than the rest.
 
-All rows of a loop-closing joint move the bodies next to it. Where one of these weighs next to
-nothing its mobility (inverse inertia) hides in rounding what the rows do to the others: loops close
-to about 1e-18 of their size times the spread, the ratio of the eigenvalues of K M^-1 K^T, rows K
-orthonormal.
+All rows of a loop-closing joint move the bodies next to it. If one of these weighs almost nothing,
+its mobility (inverse inertia) is so large that rounding hides the effect of the rows on the others:
+loops close to about 1e-18 of their size times the spread, the ratio of the eigenvalues of K M^-1
+K^T, rows K orthonormal.
 """
 
 from typing import Any

@@ -100,7 +100,7 @@ def _align_with_only_axis(frames: JointFrames, tree: TreeKinematics, poses: Pose
     """Return the frames of a joint without rotation, turned to the only axis of its loop.
 
     The rows of such a joint mean the same in any frame; in this one two of them are constant.
-    Without such an axis the frames are returned as they are.
+    Without such an axis the frames are returned unchanged.
     """
     signs = tree.support[frames.b] - tree.support[frames.a]
     relative = poses.screws[..., 3:] * signs[:, None]

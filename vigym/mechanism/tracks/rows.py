@@ -109,7 +109,7 @@ def with_tracks(mechanism: Elements, structure: Structure) -> Structure:
 
 
 def track_rates(mechanism: Elements, mobility: Mobility) -> Array:
-    """Return what curve, surface and custom joints hold at zero, at the assembly (n, dofs).
+    """Return the constraint rows of curve, surface and custom joints at the assembly (n, dofs).
 
     Each row has the weights of the rates of all degrees of freedom of the tree.
     """

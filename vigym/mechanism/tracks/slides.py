@@ -48,7 +48,7 @@ class Slide:
             )
 
     def range(self, otherwise: tuple[float, float]) -> tuple[float, float]:
-        """Return the limits (lower, upper), other ones where there are none."""
+        """Return the limits (lower, upper), replaced where they are missing."""
         if self.limits is None:
             return otherwise
         lower, upper = np.asarray(self.limits, dtype=np.float64).tolist()

@@ -249,7 +249,7 @@ class BSplinePatch(Patches):
 
 
 def _folds(normals: Array) -> NDArray[np.bool_]:
-    """Return where normals (m, n, 3) of a grid turn back to those next to them (m, n)."""
+    """Return where normals (m, n, 3) of a grid are opposite to their neighbours (m, n)."""
     folds = np.zeros(normals.shape[:2], dtype=np.bool_)
     lengths = np.maximum(np.linalg.norm(normals, axis=2, keepdims=True), 1e-300)
     units = normals / lengths

@@ -127,7 +127,7 @@ class _Points:
 
     def __init__(self) -> None:
         self._list: list[list[float]] = []
-        self._points: list[list[float]] = []  # all that were ever needed
+        self._points: list[list[float]] = []  # every one that was needed so far
 
     def filled(self, values: Array) -> list[list[float]]:
         """Return the list with these points (n, 3)."""

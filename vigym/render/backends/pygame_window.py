@@ -64,7 +64,7 @@ class PygameRenderer:
         if pygame.display.get_init() and pygame.display.get_surface() is not None:
             raise RenderError("no second window: pygame shows one per process, close it first")
         try:
-            with captured_output():  # SDL tells that it misses XDG_RUNTIME_DIR
+            with captured_output():  # SDL warns of a missing XDG_RUNTIME_DIR
                 pygame.display.init()
             driver = pygame.display.get_driver()
             if driver in UNSEEN and DRIVER not in os.environ:

@@ -103,7 +103,7 @@ class SoftwareRenderer:
 
 
 class MapRenderer:
-    """Renderer of modes "depth_array" and "segmentation_array": what is seen at each pixel.
+    """Renderer of modes "depth_array" and "segmentation_array": distance or body at each pixel.
 
     Args:
         scene: visuals, floor and camera.

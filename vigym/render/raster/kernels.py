@@ -17,7 +17,7 @@ from vigym.core.compiler.kernel import entry, inline, phase
 GRID = 256  # positions along a sample's edge
 FARTHEST = (
     2.0**20
-)  # samples from the picture's corner; what is projected farther away is moved here
+)  # samples from the picture's corner; points projected farther away are moved here
 # columns of the corner of a triangle
 X, Y = 0, 1
 W = 2
@@ -145,7 +145,7 @@ def draw(surfaces, vertices, normals, eye, light, samples):
 
 @phase
 def clear(eye, samples):
-    """Remove everything from the samples but the floor, which hides what is below it."""
+    """Remove everything from the samples but the floor, which hides objects below it."""
     height, width = samples.inverse.shape
     a, b, c = eye.floor
     for row in range(height):

@@ -64,14 +64,14 @@ class Rasterizer:
         sun: Array | None = None,
         floor: Floor | None = None,
     ) -> kernels.Samples:
-        """Return what the camera sees.
+        """Return the view of the camera.
 
         Args:
             view: of the camera.
             part: of the picture that is drawn; None: all of it.
             samples: along each edge of a pixel.
             sun: direction to the light (3,); None: no colours.
-            floor: hides what is below it from a camera above it; None: hides nothing.
+            floor: hides objects below it from a camera above it; None: hides nothing.
         """
         left, top, width, height = part or (0, 0, view.width, view.height)
         shape = samples * height, samples * width
@@ -101,7 +101,7 @@ class Rasterizer:
     ) -> None:
         """Darken the samples of the receivers in the shadow of the other visuals.
 
-        What blocks the light is taken to be above the receivers.
+        Objects that cast shadows are assumed to be above the receivers.
 
         Args:
             samples: that `draw` returned for a part of a view; their colours are changed.

@@ -139,7 +139,7 @@ def _outline(visual: Visual) -> Array:
 
 
 def _extreme_points(points: Array) -> Array:
-    """Return those of the points (n, 3) that are farthest in one of many directions."""
+    """Return the points of (n, 3) that are farthest in one of many directions."""
     if not len(points):
         return points
     farthest: Array = points[np.unique((points @ _DIRECTIONS.T).argmax(axis=0))]

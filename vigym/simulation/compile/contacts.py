@@ -130,7 +130,7 @@ def pair_extremes(row: np.void) -> tuple[Array, Array]:
 
 
 def pair_mass(own: Array | float, partner: Array | float) -> Array:
-    """Return masses that scale forces between two bodies: half of what these meet in series.
+    """Return masses that scale forces between two bodies: half of the masses in series.
 
     At least, however the two are connected.
     """

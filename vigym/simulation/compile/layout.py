@@ -95,7 +95,7 @@ class Rows:
         }
 
     def of(self, joint: Joint) -> int:
-        """Return the row of a joint: that of the body it carries, or of the loop it closes."""
+        """Return the row of a joint: the row of the body it carries, or of the loop it closes."""
         return self.loop.get(joint.name, self.body[joint.child])
 
 
@@ -122,7 +122,7 @@ def is_active(mechanism: Mechanism, joint: Joint) -> bool:
 
 
 def _pivot_kind(joint: Joint, has_fill_ins: bool) -> int:
-    """Choose the pivot of a joint; the 3x3 pivot knows no rates, springs or loop rows."""
+    """Choose the pivot of a joint; the 3x3 pivot has no rates, springs or loop rows."""
     dofs = len(joint.joint_type.translations), len(joint.joint_type.rotations)
     if dofs == (0, 1):
         return HINGE_PIVOT
@@ -203,7 +203,7 @@ def _integers(rows: np.ndarray) -> np.ndarray:
 
 
 def _join_lists(joints: np.ndarray, lists: dict[str, np.ndarray]) -> np.ndarray:
-    """Join header, joints and lists to one plan; the header tells where each list starts."""
+    """Join header, joints and lists to one plan; the header has the start of each list."""
     flat = [_integers(rows) for rows in lists.values()]
     plan = np.concatenate([np.zeros(HEADER.width, np.int64), _integers(joints), *flat])
     start = HEADER.width + joints.size * BODY_PLAN.width
@@ -271,7 +271,7 @@ def _count_listed_elements(header: np.void, lists: dict[str, np.ndarray]) -> Non
 
 
 def _sum_up_joints(header: np.void, joints: np.ndarray) -> None:
-    """Write to the header what the rows of all bodies and joints say together."""
+    """Write the summary of the rows of all bodies and joints to the header."""
     bodies = joints[: int(header["body_count"])]
     header["unstored_block_count"] = (bodies["block_kind"] != STORED_BLOCK).sum()
     bounded = (joints["motor_kind"] > 0) | (joints["has_limit"] > 0) | (joints["has_friction"] > 0)

@@ -109,7 +109,7 @@ def _body_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
 
 
 def _set_parent_levers(table: np.ndarray, mechanism: Mechanism, rows: Rows) -> None:
-    """Fill in the levers from the parents' own anchors to those of joints and springs on them."""
+    """Fill in the levers from the parents' own anchors to anchors of joints and springs on them."""
     parents = [(rows.of(joint), joint.parent) for joint in (*rows.order, *mechanism.closing_joints)]
     parents += [
         (rows.loop[f"spring {spring.name}"], spring.a) for spring in mechanism.springs.values()
@@ -238,7 +238,7 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     """Compile a mechanism to constant tables: the world, bodies depth first, then loops.
 
     Args:
-        mechanism: bodies, joints and all that acts on them.
+        mechanism: bodies, joints, and the forces on them.
         loops: "tail", "local" or "auto", as in `Simulator`.
 
     Raises:

@@ -49,7 +49,7 @@ class Dynamics:
         return self.plant.squeeze(np.array([answers[e] for e in range(self.plant.count)]))
 
     def require_no_inputs(self, name: str) -> None:
-        """Raise ValueError for what is imposed, which the equations of joints have not.
+        """Raise ValueError for imposed motions and forces, which the equations do not have.
 
         Args:
             name: of the method that is called, for the error.
@@ -98,8 +98,8 @@ class DynamicsQueries:
 
         1/2 v' M v is the kinetic energy at velocities v of the tree's joints. It is symmetric and
         positive definite. Entries are in kg, kg m and kg m^2, as the velocities are in m/s or
-        rad/s. What loops and couplings hold is not eliminated; armatures of loop-closing joints are
-        included.
+        rad/s. Constraints of loops and couplings are not eliminated; armatures of loop-closing
+        joints are included.
         """
         return self._dynamics.evaluate(lambda model, rows, knot: model.mass_matrix(knot.q))
 
@@ -131,8 +131,8 @@ class DynamicsQueries:
     ) -> Array:
         """Compute the accelerations of the tree's joints under torques, as of smooth forces.
 
-        They are what the change of velocity in a step, divided by its size, tends to for ever
-        smaller steps. Loops and couplings stay closed.
+        They are the limit of (change of velocity in a step) / (size of the step) for small steps.
+        Loops and couplings stay closed.
 
         Args:
             torques: (n_actuated,) or (batch, n_actuated) [N, N m]; None is zero. Efforts do not
@@ -161,8 +161,8 @@ class DynamicsQueries:
     def inverse_dynamics(self, accelerations: ArrayLike, actuated: bool | None = None) -> Array:
         """Compute the forces of joints that give accelerations, motors being idle.
 
-        In a tree they are unique. With loops or couplings many forces do the same: those of least
-        norm are returned (N and N m being added as they are).
+        In a tree they are unique. With loops or couplings many forces have the same effect: the
+        forces of least norm are returned (N and N m being added without weights).
 
         Args:
             accelerations: (n,) or (batch, n) of the tree's joints [m/s^2, rad/s^2]. They keep loops
@@ -175,7 +175,7 @@ class DynamicsQueries:
 
         Raises:
             ValueError: accelerations of the wrong shape, not finite, or that open a loop or
-                coupling (the error tells by how much); forces that actuators alone cannot give; a
+                coupling (the error has the misfit); forces that actuators alone cannot give; a
                 prescribed motion, a held wrench, a pose where loops leave more motions than
                 elsewhere.
         """

@@ -44,7 +44,7 @@ class Linearizer:
     ) -> tuple[Array, Array]:
         """Linearise steps about the present state, which is restored.
 
-        Arguments, results and errors as of `Simulator.linearize`.
+        Arguments, results and errors are those of `Simulator.linearize`.
         """
         plant = self._plant
         _check_smooth(plant.mechanism)

@@ -1,7 +1,7 @@
 """Masses of bodies that push each other through contacts: too unlike, the lighter one sinks.
 
-A step is solved to a part of the largest forces in it. The weight of a body that is lighter than
-that part of what presses on it is lost in it, and so is how far it sinks.
+A step is solved to a part of the largest forces in it. If a body is lighter than that part of the
+load that presses on it, its weight and its depth are lost in the rounding of the load.
 """
 
 from __future__ import annotations

@@ -64,13 +64,13 @@ QUANTITIES = {
     "mass": Quantity(lambda mech: list(mech.bodies), "mass of a body, and with it its inertia"),
     "inertia": Quantity(
         lambda mech: list(mech.bodies),
-        "inertia of a body, on top of what its mass and length make",
+        "inertia of a body, on top of the effect of its mass and length",
     ),
     "length": Quantity(
         lambda mech: list(mech.bodies),
         "distances of everything fixed to a body from its centre of mass, radii too; "
-        "its inertia goes with the square. Curves, surfaces and joints of your own keep theirs, "
-        "and so do the bodies that have them",
+        "its inertia goes with the square. Curves, surfaces, joints of your own and their "
+        "bodies keep their lengths",
     ),
     "friction": Quantity(
         lambda mech: [c.name for c in mech.collisions.values() if np.any(_friction(mech, c))],
@@ -118,7 +118,7 @@ def with_factors(mechanism: Mechanism, factors: Factors) -> Mechanism:
         },
     )
     other.gravity = np.asarray(mechanism.gravity) * of["gravity"].get(WHOLE, 1.0)
-    if mechanism.ground is not None:  # its own friction is that of the collisions now
+    if mechanism.ground is not None:  # the collisions have its own friction now
         other.ground = replace(mechanism.ground, friction=None)
     if any(factor != 1.0 for factor in of["length"].values()):
         return with_lengths(other, of["length"])
@@ -126,7 +126,7 @@ def with_factors(mechanism: Mechanism, factors: Factors) -> Mechanism:
 
 
 def _friction(mechanism: Mechanism, collision: Collision) -> Any:
-    """Return the friction of a collision: the ground's where that has its own."""
+    """Return the friction of a collision; the ground's own friction replaces it."""
     own = None if mechanism.ground is None else mechanism.ground.friction
     return collision.friction if own is None else own
 

@@ -56,7 +56,7 @@ def require_memory(count: int, each: float) -> None:
 
 
 def _machine_memory() -> float:
-    """Return the memory of the machine [bytes]; infinite where the system does not tell."""
+    """Return the memory of the machine [bytes]; infinite if it is unknown."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
@@ -256,7 +256,7 @@ class LaneGroups:
         return (0, groups, self._stride, 0) if steps else (self._stride,)
 
     def set_model(self, environment: int, model: Model) -> None:
-        """Set the constants of one environment to those of another model of the same plan."""
+        """Set the constants of one environment from another model of the same plan."""
         if self.single:
             self.table = model_table(model, True)
             return
@@ -302,7 +302,7 @@ class LaneGroups:
         return lanes.ravel()[: self.count].copy()
 
     def update_derived(self) -> None:
-        """Rebuild all that follows from poses that were written to the state."""
+        """Rebuild derived values after poses were written to the state."""
         reset.update_all_derived(
             *self.tables, self.features, self._layout, self.groups, self._stride
         )

@@ -1,4 +1,4 @@
-"""Lane groups that step in single precision, and what they are meant for.
+"""Lane groups that step in single precision, and checks that a mechanism allows it.
 
 Joints hold to 1e-5 (m, rad) or the step fails, and so they do in open chains. The equations of
 motion hold to a few roundings of their largest term, which is a body's way from the origin, m |x| /
@@ -23,9 +23,9 @@ from vigym.simulation.state.batch import Array, Kernel, LaneGroups
 TOLERANCES = {"float64": 1e-10, "float32": 1e-5}  # by precision
 # in single precision: positions of some meters are rounded to about that
 LEAST_TOLERANCE = 1e-6
-# [m] gaps count as they are in smaller mechanisms: rounding grows with the way from the origin
+# [m] least length scale of gaps: rounding grows with the distance from the origin
 LENGTH = 1.0
-MOST_ROUNDING = 0.1  # of the weight: what rounding of positions may do in an equation of motion
+MOST_ROUNDING = 0.1  # of the weight: bound of the rounding of positions in an equation of motion
 
 
 class SinglePrecision(LaneGroups):
@@ -58,7 +58,7 @@ class SinglePrecision(LaneGroups):
         return self._state
 
     def first_calls(self) -> list[tuple[Kernel, tuple[Any, ...]]]:
-        """Return what `LaneGroups.first_calls` does; steps are made in single precision."""
+        """Return the result of `LaneGroups.first_calls`; steps are made in single precision."""
         *before, _, reading = super().first_calls()
         *_, step, _ = self._steps.first_calls()
         return [*before, step, reading]
@@ -84,7 +84,7 @@ class SinglePrecision(LaneGroups):
         self._changed[pairs] |= changes is not None
 
     def set_model(self, environment: int, model: Model) -> None:
-        """Set the constants of one environment to those of another model of the same plan."""
+        """Set the constants of one environment from another model of the same plan."""
         super().set_model(environment, model)
         steps, pairs = self._steps, [environment // self._steps.lanes]
         if steps._stride != self._stride:  # the first: constants are no longer shared
@@ -93,7 +93,7 @@ class SinglePrecision(LaneGroups):
         self._round_constants(pairs)
 
     def update_derived(self) -> None:
-        """Update what follows from poses that were written to the state."""
+        """Update derived values after poses were written to the state."""
         super().update_derived()
         self._changed[:] = True
 

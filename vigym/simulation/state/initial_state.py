@@ -22,7 +22,7 @@ from vigym.simulation.state.loop_assembly import LoopAssembly, with_tree_joints
 from vigym.simulation.state.options import Options
 from vigym.simulation.state.readings import Readings
 
-# part of a start by which one that is given may miss that of a prescribed motion
+# part of a start by which a given one may differ from that of a prescribed motion
 STARTED = 1e-6
 MOST_NAMED = 5  # contacts that an error names
 OPEN = 1e-8  # [m or rad] gap of curve and surface joints that a start may not have
@@ -57,7 +57,7 @@ class InitialState:
         terrain_map: ArrayLike | None = None,
         overlaps: str = "hold",
     ) -> None:
-        """Start the environments of a mask (count,), as `Simulator.reset` says."""
+        """Start the environments of a mask (count,), see `Simulator.reset`."""
         q, qd = self._complete(positions, velocities, base, mask)
         checked = bool(self._plant.mechanism.tracks) or overlaps == "refuse"
         before = self._plant.pack_state() if checked else None

@@ -1,4 +1,4 @@
-"""Checks of the arguments of a simulator's methods; errors name what was found and expected."""
+"""Checks of the arguments of a simulator's methods; errors name found and expected values."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def target_rows(targets: ArrayLike | None, count: int, motors: int, single: bool
 def acceleration_rows(accelerations: ArrayLike, count: int, dofs: int, single: bool) -> Array:
     """Return accelerations (count, dofs) of the tree's joints.
 
-    Arguments and errors as of `torque_rows`, with the number of velocities of the tree.
+    Arguments and errors are those of `torque_rows`, with the number of velocities of the tree.
     """
     given = real_array(accelerations, "accelerations")
     _check_rows(given, count, dofs, single, ("accelerations", "a joint"))
@@ -104,7 +104,7 @@ def acceleration_rows(accelerations: ArrayLike, count: int, dofs: int, single: b
 
 
 def point_rows(point: ArrayLike, count: int, single: bool) -> Array:
-    """Return points (count, 3) [m]; arguments and errors as of `vector_rows`."""
+    """Return points (count, 3) [m]; arguments and errors are those of `vector_rows`."""
     return vector_rows(point, count, single, "point")
 
 

@@ -137,7 +137,7 @@ def _redundant_rows(plant: Plant) -> int:
 
 
 def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
-    """Add notes on how loops open at the assembly pose were closed, and where that is singular.
+    """Add notes on loops that were open at the assembly pose, and on singular loops.
 
     Warns when a small gap took a large move, and of singular poses.
     """

@@ -47,7 +47,7 @@ class Options:
 
 
 def checked_options(mechanism: Mechanism, **given: Any) -> Options:
-    """Check the options of a simulator, all those that `Options` has.
+    """Check all options of a simulator.
 
     Args:
         mechanism: mechanism to simulate.

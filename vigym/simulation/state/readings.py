@@ -91,7 +91,7 @@ class Contacts(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Columns of the table that the read kernel fills, after those of the bodies.
+    """Columns of the table that the read kernel fills, after the columns of the bodies.
 
     Attributes:
         positions: joint coordinates.
@@ -381,7 +381,7 @@ def _status(rows: Array, single: bool) -> Status:
 
 
 def frame_states(frame: Frame, states: Array) -> Array:
-    """Return the states (count, 13) of a frame from those of the body that it is fixed in."""
+    """Return the states (count, 13) of a frame from the states of its body."""
     q = states[:, 3:7]
     w = states[:, 10:]
     levers = np.empty((len(states), 2, 3))  # the lever arm and its rate, in the body's axes

@@ -30,7 +30,7 @@ class SavedState:
         self._parameters = parameters
 
     def save(self) -> Array:
-        """Return the state (..., n_state): all that the next step depends on."""
+        """Return the state (..., n_state), which determines the next step."""
         factors = self._parameters.factors
         rows = [self._rows()] if factors is None else [self._rows(), factors]
         return self._plant.squeeze(np.concatenate(rows, axis=1))

@@ -23,7 +23,7 @@ def name_collisions(
 
     A shape has the name in the file where no other shape of the file has it, else its link's, with
     a number where the link has several. Where another shape has a name so made, too, one gets a
-    number more, and a note tells it: the names in a file need not differ.
+    number more, and a note is added: names in a file need not differ.
     """
     shared = Counter(shape.name for link in robot.links.values() for shape in link.collisions)
     written: dict[UrdfCollision, str] = {}

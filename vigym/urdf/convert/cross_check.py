@@ -1,4 +1,4 @@
-"""Comparison of the numbers read from a file with those of pybullet's loader.
+"""Comparison of the numbers read from a file with the numbers of pybullet's loader.
 
 The loader gets a clean copy: short names, one element a line, full digits, a path of its own, no
 shapes. Each avoids a crash or a silent change of numbers: long names and malformed meshes crash the
@@ -34,7 +34,7 @@ _UNLIMITED = (0.0, -1.0)  # limits in pybullet of a joint without limits
 
 
 def cross_check(robot: Robot, order: LinkOrder) -> None:
-    """Compare the links and joints of a file with those that pybullet's loader reads.
+    """Compare the links and joints of a file with the ones that pybullet's loader reads.
 
     Raises:
         UrdfError: the loader refuses the file, or reads a number differently.

@@ -2,7 +2,7 @@
 
 Half the trace of an inertia less a principal moment is the second moment of mass along that
 principal axis, a sum of squares. It is negative where a moment is larger than the sum of the other
-two. Mended it is zero: the largest moment stays, the other two grow by half of what they lack.
+two. Mended it is zero: the largest moment stays, the other two grow by half of the difference.
 """
 
 from collections.abc import Iterable
@@ -148,7 +148,7 @@ def _bounding_size(shapes: Iterable[Shape]) -> Array:
     for shape in shapes:
         try:
             collision = make_collision("size", "size", shape, ContactMaterial())
-        except MechanismError:  # a mesh that cannot be read: the importer tells where it is used
+        except MechanismError:  # a mesh that cannot be read: the importer reports where it is used
             continue
         for feature in contact_features(collision):
             reach = feature.radius * np.sqrt(1.0 - np.minimum(feature.axis**2, 1.0))

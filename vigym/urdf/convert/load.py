@@ -65,7 +65,7 @@ def load_urdf(
             them out, with a note.
         inertias: for inertias that no rigid body has: "error", or "report" to mend them, with a
             note. Where a principal moment is larger than the sum of the other two, it stays and the
-            other two grow by half of what they lack. A body that is a line becomes a rod a
+            other two grow by half of the difference. A body that is a line becomes a rod a
             hundredth as thick as long, one without any inertia the uniform box about its shapes.
 
     Raises:

@@ -59,7 +59,7 @@ def _read_contact(link: Node, surface: UrdfSurface) -> UrdfSurface:
 
 
 def _limit_friction(node: Node, friction: float) -> float:
-    """Return a coefficient of friction, at most LARGEST_FRICTION; notes what `node` asks beyond."""
+    """Return a coefficient of friction, at most LARGEST_FRICTION; a note has a larger one."""
     if friction > LARGEST_FRICTION:
         holds = f"holds on slopes of {np.degrees(np.arctan(LARGEST_FRICTION)):.0f} degrees"
         node.note(
@@ -92,7 +92,7 @@ def read_gazebo(robot: Node) -> dict[str, UrdfSurface]:
 
 
 def _gazebo_values(block: Node) -> dict[str, Node]:
-    """Return the elements of a <gazebo> that tell friction, by tag."""
+    """Return the elements of a <gazebo> that have friction, by tag."""
     block.check_expanded()
     if block.element.find(".//surface/friction") is not None:
         block.note("ignored", "friction in <surface>: only <mu1>, <mu2> and <fdir1> are read")
@@ -101,7 +101,7 @@ def _gazebo_values(block: Node) -> dict[str, Node]:
 
 
 def _gazebo_surface(values: dict[str, Node]) -> UrdfSurface:
-    """Return the surface of a link; `values` as of `_gazebo_values`."""
+    """Return the surface of a link; `values` is the result of `_gazebo_values`."""
     nodes = [values[tag] for tag in ("mu1", "mu2") if tag in values]
     given = [_limit_friction(node, float(node.content(low=0.0)[0])) for node in nodes]
     direction = values.get("fdir1")

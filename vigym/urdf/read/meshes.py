@@ -37,7 +37,7 @@ def find_mesh(filename: str, folder: Path) -> tuple[Path | None, str]:
 def locate_mesh(filename: str, folder: Path) -> Path:
     """Return the absolute path of a mesh; the first candidate if there is no such file.
 
-    A name that is too long for the system is that of no file (`Path.is_file` would raise OSError).
+    No file has a name that is too long for the system (`Path.is_file` would raise OSError).
     """
     candidates = list(_candidates(filename, folder))
     return next((path for path in candidates if os.path.isfile(path)), candidates[0]).resolve()

@@ -70,7 +70,7 @@ class Link:
         mass: [kg]; 0 without <inertial>.
         inertial: pose of the centre of mass and the inertia's axes in the link.
         inertia: tensor about the centre of mass in those axes (3, 3) [kg m^2]; zero if not given.
-        visuals: shapes that are drawn.
+        visuals: drawn shapes.
         collisions: shapes that touch the ground and other links.
         inertia_given: whether the file has an <inertia>.
     """

@@ -20,7 +20,7 @@ def find_references(joints: list[TreeJoint], loops: list[LoopJoint]) -> Iterator
             if link != WORLD:
                 yield loop.place, "link", link
     for joint in joints:
-        if joint.mimic is not None and not joint.is_fixed:  # what is fixed follows nobody
+        if joint.mimic is not None and not joint.is_fixed:  # a fixed joint follows no other joint
             yield joint.mimic.place, "joint", joint.mimic.joint
 
 

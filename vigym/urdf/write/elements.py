@@ -31,7 +31,7 @@ class LinkFrame:
 def roll_pitch_yaw(rotation: Array) -> Array:
     """Return fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix, exact at any pitch.
 
-    Each angle follows from the rotation that remains after those before. At a pitch of +-90
+    Each angle follows from the rotation that remains after the earlier ones. At a pitch of +-90
     degrees, where roll and yaw have one axis, their errors therefore cancel.
     """
     yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
@@ -68,7 +68,7 @@ def axis_element(tag: str, link: LinkFrame, axis: Array) -> ET.Element:
 
 
 def element_of(tag: str, children: Iterable[ET.Element | None], **attributes: str) -> ET.Element:
-    """Return an element with children, except those that are None."""
+    """Return an element with its children, without the ones that are None."""
     element = ET.Element(tag, attributes)
     element.extend(child for child in children if child is not None)
     return element

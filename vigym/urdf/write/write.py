@@ -222,7 +222,7 @@ def _faults(mech: Elements) -> Iterator[str]:
 
 
 def _collision_faults(mech: Elements) -> Iterator[str]:
-    """Yield friction that a file cannot say, and more surfaces of a body than links."""
+    """Yield friction that a file cannot express, and bodies with more surfaces than links."""
     for collision in mech.collisions.values():
         friction = tuple(collision.friction.tolist())
         if len(set(friction)) > 1:

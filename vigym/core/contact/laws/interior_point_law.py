@@ -69,8 +69,8 @@ def relaxation_bounds(d, per_h, resumes):
     """Compute the relaxations that an attempt starts with and that it ends with [N m/s].
 
     It starts with more where contacts approach fast: near the boundary of their cones increments
-    would be cut to nothing. What a contact has to stop may be as heavy as all bodies, however light
-    those are that touch. Contact velocities are those of the present guess.
+    would be cut to nothing. A contact may have to stop the mass of all bodies, even if the touching
+    bodies are light. Contact velocities are those of the present guess.
     """
     slowest = free_fall_speed(d, per_h)
     scale = d.environment.force_scale * slowest
@@ -126,7 +126,7 @@ def adapt_relaxation(kappa, step_length, part_inside, tight):
 def choose_first_iterate(f, u, s, psi, kappa, speed, least_force):
     """Choose force and duals inside their cones: (force, s, psi).
 
-    Where there are none yet (s = 0) the force is not less than ``least_force`` [N], to be away from
+    At the first iteration (s = 0) the force is not less than ``least_force`` [N], to be away from
     the boundary of its cone, and without friction.
     """
     o = 0.0 * s
@@ -143,8 +143,8 @@ def choose_first_iterate(f, u, s, psi, kappa, speed, least_force):
 def linearize_relaxed_complementarity(f, u, s, psi, kappa):
     """Linearize the relaxed conditions, duals eliminated.
 
-    Returns (force at no increment, its slopes (nn, 1n, 2n, 11, 12, 21, 22), psi: (at none, its
-    slopes by n, 1 and 2)).
+    Returns (force at zero increment, its slopes (nn, 1n, 2n, 11, 12, 21, 22), psi: (at zero
+    increment, its slopes by n, 1 and 2)).
     """
     gamma, b1, b2 = f
     e1, e2 = u[1], u[2]
@@ -176,9 +176,9 @@ def linearize_relaxed_complementarity(f, u, s, psi, kappa):
 
 @inline
 def set_interior_force(d, contact, force, slopes, torsion):
-    """Set force at no increment and slopes of an active contact; of an inactive one they are zero.
+    """Set force at zero increment and slopes of an active contact, zeros of an inactive one.
 
-    ``torsion`` is (torque at no increment, slopes sn and ss).
+    ``torsion`` is (torque at zero increment, slopes sn and ss).
     """
     active = contact.active
     none = zero3(d)
@@ -194,10 +194,10 @@ def set_interior_force(d, contact, force, slopes, torsion):
 
 @inline
 def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes, resumes):
-    """Set a contact's force at no increment, and its slopes; returns the lanes that are active.
+    """Linearize a contact's force about the current iterate; returns the active lanes.
 
-    Its force and duals are moved into their cones in the ``lanes`` that are being solved. Those of
-    a lane that is solved may lie outside by rounding: they are its solution, and stay.
+    Its force and duals are moved into their cones in the ``lanes`` that are being solved. In a
+    solved lane they are its solution, which may lie outside by rounding, and are kept.
 
     An attempt from afar starts with a product of force and velocity that is kappa at least, and the
     same at contacts that approach slowly. One that ``resumes`` starts with small forces.

@@ -9,10 +9,10 @@ With its centre c, and its turn tau as in `vigym.core.contact.rolling`,
 
     u_1 = (a . (c3 - c2) + R f . tau) / h,  u_2 = (f . (c3 - c2) - R a . tau) / h.
 
-Directions are the means of those at both knots: u is odd in time, so errors are of order two, and a
-skate or wheel keeps energy. For a wheel that stands upright, rolls and turns about n, f . tau is
-zero: two wheels on one axle agree. The displacement of the point that touches at knot 2 would not
-do: it has a part of second order along the axle.
+Directions are the means over both knots: u is odd in time, so errors are of order two, and a skate
+or wheel keeps energy. For a wheel that stands upright, rolls and turns about n, f . tau is zero:
+two wheels on one axle agree. The displacement of the point that touches at knot 2 has a part of
+second order along the axle, and would not do.
 
 A wheel rolls where it touches the ground as a step begins. Contacts of its rim, without friction,
 carry it.
@@ -33,7 +33,7 @@ GRIP = 1e-3  # gap of a wheel, in parts of its radius, up to which it touches th
 
 @inline
 def is_nonholonomic(contact):
-    """Tell whether a contact is a skate or wheel: it needs no interior point."""
+    """Return whether a contact is a skate or wheel, which needs no interior point."""
     return contact.kind >= SKATE
 
 

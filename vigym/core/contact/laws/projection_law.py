@@ -39,10 +39,10 @@ class Trial(NamedTuple):
     Attributes:
         force: force as it is, (n, 1, 2, spin).
         anchor: force that the proximal term starts from.
-        velocity: velocity at no increment, (n, 1, 2, spin).
+        velocity: velocity at zero increment, (n, 1, 2, spin).
         seen: velocity that chooses.
         radius: normal force that chooses: radius of the friction disc.
-        normal_force: normal force at no increment.
+        normal_force: normal force at zero increment.
         rho: scale of forces by velocities, along the normal.
         prox: weight of the proximal term.
     """
@@ -122,7 +122,7 @@ def choose_third_branch(d, contact, z, radius, loaded):
 def linearize_disc_friction(d, trial, z, rho_t, sticks):
     """Linearize friction on the true cone, z being its tangential forces before projection.
 
-    In the lanes ``sticks`` it sticks whatever z is. Returns tangential forces at no increment and
+    In the lanes ``sticks`` it sticks whatever z is. Returns tangential forces at zero increment and
     their slopes (g1, g2, k1n, k2n, k11, k12, k22).
     """
     f, f0 = trial.force, trial.anchor
@@ -155,7 +155,7 @@ def linearize_interval_force(d, trial, anchor, velocity, z, per):
     """Linearize one force that is limited to [-radius, radius]; z is the force before projection.
 
     ``anchor`` and ``velocity`` are its own elements of the trial's, ``per`` its slope that sticks.
-    Returns (force at no increment, slope by the normal velocity, slope by its own velocity).
+    Returns (force at zero increment, slope by the normal velocity, slope by its own velocity).
     """
     o = d.full(0.0)
     one = d.full(1.0)
@@ -170,7 +170,7 @@ def linearize_interval_force(d, trial, anchor, velocity, z, per):
 
 @inline
 def linearize_pyramid_friction(d, trial, z, rho_t):
-    """Linearize friction on the four-sided cone: two forces that do not know of each other.
+    """Linearize friction on the four-sided cone: two independent friction components.
 
     Returns (g1, g2, k1n, k2n, k11, k12, k22) like ``linearize_disc_friction`` [SIM 3.4].
     """
@@ -193,8 +193,8 @@ def extract_point_velocity(velocity):
 def scale_tangents_by_friction(d, contact, velocity, rho):
     """Scale the tangents with the coefficients of friction; forwards may be unlike backwards.
 
-    Returns (scaled tangent 1, scaled tangent 2, tangential rho). ``velocity`` is the one that tells
-    the direction of slip.
+    Returns (scaled tangent 1, scaled tangent 2, tangential rho). ``velocity`` has the direction of
+    slip.
     """
     t1 = contact.tangent_1
     t2 = contact.tangent_2
@@ -225,7 +225,7 @@ def scaled_velocity(contact, velocity, tangent_1, tangent_2):
 
 @inline
 def torsion_scale(d, contact, rho):
-    """Compute the scale of torques about the normal: that of the forces, at the length scale."""
+    """Compute the scale of torques about the normal: the scale of forces at the length scale."""
     mu = contact.torsional_friction
     length = d.environment.length_scale
     return where(mu, rho * length * length / where(mu, mu * mu, d.full(1.0)), rho)
@@ -235,7 +235,7 @@ def torsion_scale(d, contact, rho):
 def law_scales(contact, per_h, prox):
     """Find (scale of forces by velocities, proximal part) with which a contact's law chooses.
 
-    What sticks is as stiff as the former over the latter, which the factor does not change.
+    A sticking contact is as stiff as their ratio, which the factor does not change.
     """
     factor = contact.law_scale
     return factor * per_h * contact.effective_mass, factor * prox
@@ -296,7 +296,7 @@ def distance_from_projection(d, contact, force, z):
 
 @inline
 def linearize_no_slip(d, contact, per):
-    """Linearize a skate or wheel. It holds whatever it takes: the present force is its anchor."""
+    """Linearize a skate or wheel. Its force has no bound: the present force is its anchor."""
     o, active = d.full(0.0), contact.active
     f = contact.force
     velocity = contact.velocity
@@ -309,7 +309,7 @@ def linearize_no_slip(d, contact, per):
 
 @inline
 def linearize_projection_law(d, contact, per_h, prox, breaks_cycles):
-    """Set a contact's force at no increment, and its slopes.
+    """Linearize a contact's force about the current iterate.
 
     With ``breaks_cycles`` contacts that turn between two branches take the third. Returns (lanes in
     which it is loaded, distance of its present force from the law [N], zero of skates and wheels).

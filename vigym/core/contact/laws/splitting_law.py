@@ -1,7 +1,7 @@
 """Splitting of contacts from the equations of motion by the alternating direction method.
 
-Each contact has velocities z of its own that obey its law. They are bound to those of the motion,
-u, by forces f with constant slopes rho,
+Each contact has velocities z of its own that obey its law. Forces f with constant slopes rho bind
+them to the velocities u of the motion,
 
     f = f0 - rho (u - z),
 
@@ -45,7 +45,7 @@ def splitting_slopes(d, contact, rho):
 
 @inline
 def linearize_splitting_law(d, contact, rho, prox):
-    """Set a contact's force at no increment, and its slopes; returns the lanes that are active."""
+    """Linearize a contact's force about the current iterate; returns the active lanes."""
     t1, t2, rho_t = scale_tangents_by_friction(d, contact, contact.velocity_seen, rho)
     contact.scaled_tangent_1 = t1
     contact.scaled_tangent_2 = t2
@@ -92,7 +92,7 @@ def largest_difference(contact, a, b):
 
 @inline
 def solve_contact_law(d, contact, rho):
-    """Solve a contact's law by itself, after an increment.
+    """Solve a contact's law, without the equations of motion, after an increment.
 
     Writes forces and velocities that obey it. Returns how far the velocities of the motion are from
     them, as a force by the slopes, and how far the forces of the motion are [N].

@@ -37,7 +37,7 @@ ENTERED = -1e-6  # [m] lowest place before a step from which one may enter the g
 BISECTIONS = 40  # of the normals of an edge
 FLAT_RIM = 0.955  # cosine of the angle of rim and plane, 0.3 rad, up to which it lies on it
 UPRIGHT = 0.7  # cosine of the angle of rim and edge up to which the rim touches the edge
-FAR = 1e30  # [m] gap of a plane that is none
+FAR = 1e30  # [m] gap of a missing plane
 FARTHEST = 1e8  # [m] coordinate beyond which there is no ground
 
 
@@ -103,13 +103,13 @@ def grid_point(d, field, i, j):
 
 @inline
 def no_plane():
-    """Make a plane that is none: (gap, normal (3), height along it)."""
+    """Make a placeholder for a missing plane: (gap, normal (3), height along it)."""
     return FAR, 0.0, 0.0, -2.0, 0.0
 
 
 @inline
 def are_parallel(a, b):
-    """Tell whether two planes face the same way."""
+    """Return whether two planes face the same way."""
     return a[1] * b[1] + a[2] * b[2] + a[3] * b[3] > 1.0 - SAME
 
 
@@ -149,10 +149,10 @@ def flatter_first(a, b):
 
 @inline
 def is_aslant(kind, axis, normal):
-    """Tell whether a contact is a quarter turn on from the lowest point of a rim that is not flat.
+    """Return whether a contact is a quarter turn from the lowest point of a rim that is not flat.
 
-    A plane would push it along the rim, too, and roll it. Its gap does not follow that: the force
-    would do work out of nothing.
+    A plane would push it along the rim and roll it, which does not change its gap: the force would
+    do work out of nothing.
     """
     quarter = kind in (RIM_QUARTER_CONTACT, RIM_THREE_QUARTER_CONTACT)
     return quarter and abs(dot(axis, normal)) < FLAT_RIM
@@ -364,8 +364,8 @@ def nearest_planes(d, terrain_map, touching, before):
         before: (ball or rim before the step, whether it has to have entered the ground since).
 
     Returns:
-        Three planes (gap, normal (3), height along it), the flattest first; the gap of those that
-        are none is FAR. Then the height of a level plane that is below all others.
+        Three planes (gap, normal (3), height along it), the flattest first; the gap of missing ones
+        is FAR. Then the height of a level plane that is below all others.
     """
     field = read_field(d, terrain_map)
     centre = touching.centre

@@ -2,7 +2,7 @@
 
 A ball or rim has PLANES contacts, rows one after the other. Where a step begins each takes one of
 the planes of the height field that are near (`vigym.core.contact.terrain.heights`), and keeps it
-during the step: it is a contact with a plane, with all that holds for one. A ball that rolls over
+during the step: it has all properties of a contact with a plane. A ball that rolls over
 an edge is on a new plane in the next step, tilted about the edge: it leaves the old one, and gains
 no energy.
 Triangles that a step has run into are found when it has converged, at knot 3; it is then solved
@@ -36,7 +36,7 @@ def round_in_lane(d, contact, knot, k):
 
 @inline
 def with_plane(planes, k, plane, level):
-    """Replace lane k of a plane; where there is none it is level and below the ball or rim."""
+    """Replace lane k of a plane; a missing plane is level and below the ball or rim."""
     is_plane = plane[0] < FAR
     return (
         with_lane(planes[0], k, plane[1] if is_plane else 0.0),
@@ -57,7 +57,7 @@ def last_force_in_lane(contact, k):
 
 @inline
 def misfit(force, plane):
-    """Compute by how much a plane misfits a contact's last force [N]; all of it where it is none.
+    """Compute by how much a plane misfits a contact's last force [N]; all of it if it is missing.
 
     ``force`` is the force (3) and its part along the normal of the plane that it was from.
     """
@@ -91,7 +91,7 @@ def planes_in_lanes(d, contact, knot, before, entered):
         d: data of the lane group.
         contact: the first of the ball's or rim's contacts.
         knot: knot buffer.
-        before: that of the knot before the step.
+        before: buffer of the knot before the step.
         entered: whether a plane above a ball's centre counts only if it was below it before.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Tables of the plan, integers that never change, and what these numbers stand for."""
+"""Tables of the plan, integers that never change, and the meanings of these numbers."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tables of what a step computes on its way."""
+"""Tables of intermediate values of a step."""
 
 from vigym.core.model.tables.table import Field, Table
 
@@ -38,7 +38,7 @@ DOF_WORK = Table(
     Field(
         "limit_slacks", "rates at which the dof may approach them; 0 at first", "m/s or rad/s", 2
     ),
-    Field("limit_affine_forces", "their forces at no increment, then after it", "N or N m", 2),
+    Field("limit_affine_forces", "their forces at zero increment, then after it", "N or N m", 2),
     Field("limit_slopes", "of these forces along the dof", "N/m or N m/rad", 2),
     Field("limit_next_slacks", "slacks after the increment", "m/s or rad/s", 2),
     Field("target", "target of the motor; not a number where it idles", "m, rad, m/s or rad/s"),
@@ -63,7 +63,7 @@ DOF_WORK = Table(
     Field("lower_clearance", "velocity that would reach the lower limit", "m/s or rad/s"),
     Field("upper_clearance", "velocity that would reach the upper limit", "m/s or rad/s"),
     Field("forces", "forces of motor, limit and dry friction as they are", "N or N m", 3),
-    Field("affine_forces", "these forces at no increment, then after it", "N or N m", 3),
+    Field("affine_forces", "these forces at zero increment, then after it", "N or N m", 3),
     Field("force_slopes", "negated derivatives of these forces by the dof", "N/m or N m/rad", 3),
     Field("anchor_forces", "forces that the proximal terms of the laws start from", "N or N m", 3),
     Field("converged_forces", "forces of motor, limit and friction of the solution", "N or N m", 3),
@@ -115,7 +115,7 @@ CONTACT_WORK = Table(
     Field("gap_target", "gap that the step has to leave", "m"),
     Field("anchor_force", "force that the proximal term starts from", "N", 4),
     Field("force", "force as it is", "N", 4),
-    Field("affine_force", "force at no increment, then after it", "N", 4),
+    Field("affine_force", "force at zero increment, then after it", "N", 4),
     Field("velocity", "velocity: normal, touching point (3, world), spin", "m/s, rad/s", 5),
     Field("velocity_seen", "velocity by which the law chooses its branch", "m/s, rad/s", 5),
     Field("velocity_next", "velocity after the last increment", "m/s, rad/s", 5),

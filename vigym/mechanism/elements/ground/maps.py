@@ -124,7 +124,7 @@ def rough(
 
 
 def mixed(seed: int = 0) -> Terrain:
-    """Return thirteen maps to train on, from a plane to what is hard to walk on.
+    """Return thirteen maps to train on, from a plane to difficult ground.
 
     They are the plane, slopes of 6 and 10 degrees up and down, slopes of 6 degrees to either side,
     steps of 0.02 and 0.03 m up and down, boxes of up to 0.03 m, and waves. Each reaches 20 m ahead.
