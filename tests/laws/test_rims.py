@@ -64,7 +64,8 @@ def random_push(rng):
 def test_an_arch_that_slides_on_round_feet(seed):
     """Its hinges reach their limits at once, and friction wedges it: feet tip over their rims."""
     rng = np.random.default_rng(seed)
-    sim = Simulator(arch(rng), timestep=float(rng.choice([0.002, 0.005, 0.01])))
+    timestep = float(rng.choice([0.002, 0.005, 0.01]))
+    sim = Simulator(arch(rng), timestep=timestep, max_iterations=10_000)
     sim.reset({"base": START}, {"base": random_push(rng)}, place_on_ground=True)
     energies, largest = [sim.energy().total], sim.energy().kinetic
     for _ in range(60):

@@ -31,7 +31,7 @@ def squeezed(lower, upper, ratio, friction, h, seed):
         mech.add_body(name, mass, box_inertia(mass, sizes), position=(0.0, 0.0, height))
         mech.add_collision(f"{name} shape", name, shape, friction=friction)
     mech.add_pair("high", "low")
-    sim, rng = Simulator(mech, timestep=h), np.random.default_rng(seed)
+    sim, rng = Simulator(mech, timestep=h, max_iterations=10_000), np.random.default_rng(seed)
     aside = 0.05 * rng.normal(size=2)
     low = {"position": (0.0, 0.0, 1.0), "orientation": unit(rng.normal(size=4))}
     high = {"position": (*aside, 2.5), "orientation": unit(rng.normal(size=4))}

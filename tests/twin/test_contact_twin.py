@@ -55,7 +55,7 @@ SCENES = {
     "screw": (lambda: scenes.screw(0.05), 0.02, 10, None, None, None),
     "sleigh": (scenes.sleigh, 0.02, 30, (1.0, 0.2, 1.0), None, None),
     "wheel": (scenes.unicycle, 0.02, 20, (0.3, 0.0, 1.0, 3.0), None, lambda k: (0.1,)),
-    "leaning wheel": (scenes.leaning_wheel, 0.02, 15, scenes.leaning_rates((0.0, 8.0, 3.0)), None, None),
+    "leaning wheel": (scenes.leaning_wheel, 0.02, 20, scenes.leaning_rates((0.0, 6.0, 2.0)), None, None),
 }  # fmt: skip
 
 
