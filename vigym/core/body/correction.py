@@ -1,4 +1,4 @@
-"""Bounds of what a step takes back where bodies are beyond a limit or below the ground.
+"""Bounds of the correction in one step of bodies beyond a limit or below the ground.
 
 Bodies that cannot be led back are held, see `vigym.core.contact.held`.
 """
@@ -11,7 +11,7 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import dot
 from vigym.core.model.tables.plan import ALIGNED, PAIR_BALL_CONTACT
 
-MAX_CORRECTION = 1e-6  # [m or rad] by which a step at most leads back
+MAX_CORRECTION = 1e-6  # [m or rad] most by which a step leads back
 SHALLOW = 1e-5  # [m] depth of a body up to which each of its contacts is led back by itself
 
 
@@ -27,10 +27,10 @@ def free_fall_acceleration(d):
 def least_end_distance(d, distance, h, lever):
     """Find the least distance from a bound that a step must end with, from that at its start.
 
-    It is zero, or where the bound is violated already, the violation less what is taken back. That
-    gives bodies no more speed than a fall as deep as the violation, or as what a step takes back at
-    most: in tiny steps they would fly off. Angles are measured at a ``lever`` [m], which is one for
-    distances.
+    It is zero, or, if the bound is violated already, the violation less the correction. The
+    correction gives bodies at most the speed of a fall as deep as the violation, or as
+    `MAX_CORRECTION`: otherwise they would fly off in tiny steps. Angles are measured at a ``lever``
+    [m], which is one for distances.
     """
     end, most = d.full(0.0), d.full(MAX_CORRECTION)
     if any_lane(-distance):
@@ -47,7 +47,7 @@ def least_end_distance(d, distance, h, lever):
 def find_gap_target(d, contact, gap, h):
     """Find the gap that a contact is to end with, ``gap`` being that at knot 2 [m].
 
-    What rebounds is not led back besides: that would add to its energy.
+    A rebounding contact is not corrected as well, as this would add energy.
     """
     least, o = least_end_distance(d, gap, h, d.full(1.0)), d.full(0.0)
     rebound = contact.rebound_velocity
@@ -56,9 +56,9 @@ def find_gap_target(d, contact, gap, h):
 
 @inline
 def least_gap(d, contact, gap):
-    """Return the gap that holds a contact: of the ground that of its body's deepest contact.
+    """Return the gap that holds a contact; on the ground that of its body's deepest contact.
 
-    A body that starts below the ground is held as deep as it is, not at each of its points.
+    A body that starts below the ground is held at its largest depth, not at that of each contact.
     """
     if contact.kind >= PAIR_BALL_CONTACT:
         return gap

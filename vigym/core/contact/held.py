@@ -1,13 +1,13 @@
 """Bodies beyond a bound that a step holds where they are, as they cannot be led back to it.
 
-What is below the ground or beyond a limit is led back a little in every step, see
-`vigym.core.body.correction`. What is in the way may keep it from that: another limit, another
-contact, or a joint that does not move that way. A step has no solution then, and is made anew with
-the bodies held where they are. So are the next 1, 3, 7 steps, up to 31 of them, or 3 where contacts
-slide, until they are led back again.
+Every step leads bodies below the ground and joints beyond a limit back a little, see
+`vigym.core.body.correction`. This fails if another limit, another contact, or a joint that does not
+move that way, blocks the motion. The step then has no solution, and is made anew with the bodies
+held where they are. The next 1, 3, 7 .. steps hold them, too, at most 31 steps, or 3 if contacts
+slide. Then bodies are led back again.
 
-Bodies that overlap may jam even so: a contact would have to hold a joint that another bound locks.
-They are released then: no contact holds them apart in these steps.
+Bodies that overlap may jam even if they are held: a contact would have to hold a joint that another
+bound locks. They are released then: no contact holds them apart in these steps.
 """
 
 from vigym.core.body.correction import MAX_CORRECTION
@@ -20,22 +20,22 @@ from vigym.core.contact.segment_box import is_pair
 from vigym.core.math.vectors import axpy, dot
 from vigym.core.model.tables.plan import SKATE
 
-# Steps that hold bodies where they are until they are led back again, of those that slide too
+# Largest number of steps that hold bodies until they are led back; the same if contacts slide
 MOST_HELD_STEPS, MOST_SLIDING_STEPS = 31.0, 3.0
 
 
 @inline
 def set_share_led_back(d, share):
-    """Set by which share bodies are led back; lanes of zero hold them."""
+    """Set the share by which bodies are led back; zero holds them."""
     wide = d.wide.environment  # rows side by side in lanes read it, too
     wide.leads_back = d.wide.full(share)
 
 
 @inline
 def start_leading_back(d, part):
-    """Choose the lanes in which a step leads bodies back: not those that are held yet.
+    """Choose the lanes in which a step leads bodies back: all lanes that do not hold them.
 
-    A part of a step leads back by its share.
+    A part of a step leads bodies back by its share of the whole step.
     """
     environment = d.environment
     held = above(environment.held_steps, d.full(0.0))
@@ -91,9 +91,9 @@ def release_overlaps(d, lanes):
 
 @phase(needs="contacts", otherwise=zero)
 def find_lanes_that_slide(d, step):
-    """Find the lanes in which a contact that bears slides in the step just solved.
+    """Find the lanes in which a contact with a force slides in the step just solved.
 
-    Only what stays as it was solved is read, as neighbours may have gone on since.
+    Only values of the accepted solution are read, as neighbouring lanes may have iterated further.
     """
     slides, most = d.full(0.0), d.full(MAX_CORRECTION * MAX_CORRECTION)
     for c in range(d.contact_count):
@@ -109,10 +109,9 @@ def find_lanes_that_slide(d, step):
 
 @inline
 def remember_held_lanes(d, step, moving, done):
-    """Count down the steps that hold bodies, and set them anew where this step had to.
+    """Count down the steps that hold bodies, and set their number if this step had to hold them.
 
-    Contacts that slide in a step that is done are led back soon: they get deeper where their place
-    changes.
+    The number is small if contacts slide: a contact may get deeper as its place changes.
     """
     environment, o = d.environment, d.full(0.0)
     left, last = environment.held_steps, environment.last_held_steps

@@ -2,28 +2,28 @@
 
 **On the ground.**
 
-A point, or the centre of a ball or rim, moves from c2 to c3. From there the body touches with the
-spoke r2 at knot 2 and r3 at knot 3. With the step's quaternion (c, v) it slips by
+A point, or the centre of a ball or rim, moves from c2 to c3. A spoke leads from there to the
+contact point: r2 at knot 2, r3 at knot 3. With the step's quaternion (c, v) the contact slips by
 
     c3 - c2 + tau x (r2 + r3) / 2,  tau = 18 b^3 (1 + 2c) v,  b = 1/(2 + c),
 
-the mean of the displacements of the points that touch at both knots. That is odd in time: of order
-two while the body rolls, tilts and turns at once. The displacement of one of these points alone
-would be of order one, and give or take energy for as long as the body rolls. tau is its turn as its
-angular momentum has it (`vigym.core.math.turns`), right to 3e-6 of it at 0.2 rad, 2e-3 at a radian:
-what only rolls accelerates as the law says.
+the mean of the displacements of the points that touch at both knots. The mean is odd in time: of
+order two while the body rolls, tilts and turns at once. The displacement of one of these points
+alone would be of order one, and give or take energy as long as the body rolls. tau is the body's
+turn by its angular momentum (`vigym.core.math.turns`), with a relative error of 3e-6 at 0.2 rad and
+2e-3 at a radian: a body that only rolls accelerates as the law says.
 
-**Of two bodies.** Each moves by the mean of the displacements of its points that touch at both
+**Of two bodies.** Each body moves by the mean of the displacements of its points that touch at both
 knots: p2 and p3, fixed in the body, with rotation matrices R2 and R3
 
     x3 - x2 + (R3 - R2) (p2 + p3) / 2.
 
-What is round touches with spokes s2 and s3 [world], whose ends move on the body along an arc. The
-chord between them is shorter, (R3 + R2) (R3^T s3 - R2^T s2) / 2 in the world. Of that the motion
-lacks the part k = 9 b^3 (1 + 2c) / c - 1, so that a ball that rolls on a box at rest slips as on
-the ground. Bodies that move as one do not slip. Two contacts that hold a ball between walls agree
-about its rolling. By points of knot 2 alone they would differ by a little in each step, and
-friction would squeeze the ball ever harder.
+A round shape touches at the ends of the spokes s2 and s3 [world], which move along an arc on the
+body. The chord between the ends is shorter: (R3 + R2) (R3^T s3 - R2^T s2) / 2 in the world. Its
+part k = 9 b^3 (1 + 2c) / c - 1 is subtracted from the motion, so that a ball that rolls on a box at
+rest slips as on the ground. Bodies that move as one do not slip. Two contacts that hold a ball
+between walls agree about its rolling. By points of knot 2 alone they would differ by a little in
+each step, and friction would squeeze the ball ever harder.
 """
 
 from vigym.core.compiler.kernel import inline
@@ -49,12 +49,12 @@ def slip_slope(contact, direction, centre_arm, spokes, step, axis):
     """Compute the derivative, by a rotation at knot 3, of the slip along a direction.
 
     Args:
-        contact: with the ground.
-        direction: along which it slips.
-        centre_arm: from the joint anchor to the point or centre at knot 3 [m].
-        spokes: their mean, and that at knot 3 [m].
+        contact: contact with the ground.
+        direction: unit vector of the slip [world].
+        centre_arm: vector from the joint anchor to the point or centre at knot 3 [m].
+        spokes: mean of both spokes, and spoke at knot 3 [m].
         step: quaternion (c, v) of the step.
-        axis: of a rim at knot 3. Where a rim touches does not turn about it.
+        axis: axis of a rim at knot 3; the contact point of a rim does not turn about it.
     """
     mean, last = spokes
     cosine, half = step
@@ -70,7 +70,7 @@ def slip_slope(contact, direction, centre_arm, spokes, step, axis):
 def evaluate_slip(d, contact, knot2, knot3, per_h):
     """Evaluate the slip of a contact with the ground, and write its slopes.
 
-    Returns it over h [m/s]; it has a part along the normal that does not count.
+    Returns the slip over h [m/s]. Its part along the normal does not count.
     """
     start, end = d.pose(knot2, contact.body), d.pose(knot3, contact.body)
     at_start, at_end = mat_vec(start.rotation, contact.point), mat_vec(end.rotation, contact.point)
@@ -91,7 +91,7 @@ def evaluate_slip(d, contact, knot2, knot3, per_h):
 
 @inline
 def arc_excess(c):
-    """Compute k, see above, by the scalar part of a step's quaternion, and its derivative."""
+    """Compute k (see the module) and its derivative by c, the scalar part of the quaternion."""
     factor, per_c = 0.5 * rolling_factor(c), 1.0 / c
     return factor * per_c - 1.0, per_c * (0.5 * rolling_factor_slope(c) - factor * per_c)
 
@@ -103,9 +103,9 @@ def slope_of_points(direction, rotations, arms, arc, along):
     Args:
         direction: unit vector [world].
         rotations: rotation matrices of the body at knot 2 and knot 3.
-        arms: mean arm without the part at knot 3 that stands on the surface, that part, and that
-            of knot 2 as it turned with the body [m].
-        arc: k and the chord, see above.
+        arms: mean arm without the spoke at knot 3, this spoke, and the spoke at knot 2 turned with
+            the body [m].
+        arc: k and the chord (see the module).
         along: derivative of k by a rotation, times -1 [world].
     """
     lever, spoke, turned = arms
@@ -122,17 +122,17 @@ def evaluate_motion_of_points(d, contact, b, knots, per_h, place, held):
 
     Args:
         d: data of the lane group.
-        contact: of two bodies.
-        b: one of these bodies.
+        contact: contact of two bodies.
+        b: number of one of these bodies.
         knots: buffers of knot 2 and knot 3.
         per_h: 1 / step [1/s].
-        place: point that touches at knot 2 [m, body], arm to that of knot 3, and the parts of both
-            that stand on the surface, whatever the body's rotation [m, world].
-        held: lanes in which the point of knot 2 is held, and counts alone.
+        place: point that touches at knot 2 [m, body], arm to the point that touches at knot 3, and
+            the spokes to both, which do not turn with the body [m, world].
+        held: lanes in which the point of knot 2 is held; it counts alone there.
 
     Returns:
-        Motion over h [m/s], and its derivatives along both tangents by a rotation [m]. The place
-        where bodies touch is taken not to move on them.
+        Motion over h [m/s], and its derivatives along both tangents by a rotation [m], as if the
+        contact point did not move on the body.
     """
     start, end = d.pose(knots[0], b), d.pose(knots[1], b)
     point, arm, spokes = place
@@ -158,8 +158,8 @@ def evaluate_motion_of_points(d, contact, b, knots, per_h, place, held):
 def evaluate_pair_slip(d, contact, knot2, knot3, per_h, overlap):
     """Evaluate the slip of a contact of two bodies, and write its slopes; return it over h [m/s].
 
-    It has a part along the normal that does not count. Where the bodies overlap, by twice the
-    negative of ``overlap`` [m], their points halfway count.
+    The part along the normal does not count. If the bodies overlap, the points halfway between
+    their surfaces count; ``overlap`` is half of their negative gap [m], zero without overlap.
     """
     knots = knot2, knot3
     before, normal = contact.normal2, contact.normal3
@@ -181,7 +181,7 @@ def evaluate_pair_slip(d, contact, knot2, knot3, per_h, overlap):
 
 @inline
 def change_in_plane(contact, slopes, shift, rotation):
-    """Compute how a shift of a body's joint anchor and a rotation move what touches, in its plane.
+    """Compute how a shift of a body's joint anchor and a rotation move its points in the plane.
 
     ``slopes`` are the derivatives along both tangents by a rotation.
     """
@@ -193,13 +193,13 @@ def change_in_plane(contact, slopes, shift, rotation):
 
 @inline
 def slip_change(contact, shift, rotation):
-    """Compute how a shift of the joint anchor and a rotation change the slip, in its plane."""
+    """Compute how a shift of the joint anchor and a rotation change the slip in the plane."""
     return change_in_plane(contact, slip_slopes(contact), shift, rotation)
 
 
 @inline
 def partner_slip_change(contact, shift, rotation):
-    """Compute how a shift and a rotation of the partner move its points, in their plane."""
+    """Compute how a shift and a rotation of the partner move its points in the plane."""
     return change_in_plane(contact, partner_slip_slopes(contact), shift, rotation)
 
 
@@ -211,7 +211,7 @@ def slip_slopes(contact):
 
 @inline
 def partner_slip_slopes(contact):
-    """Return these derivatives of the partner's motion, by a rotation of the partner."""
+    """Return the derivatives of the partner's motion along both tangents by its rotation."""
     return contact.partner_slip_slope_1, contact.partner_slip_slope_2
 
 

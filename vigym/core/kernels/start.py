@@ -3,7 +3,7 @@
 The momenta that bodies have at the knot are projected on joints, loops, velocity constraints,
 skates, wheels, contacts that touch and limits that are reached, as in an inelastic impact. Contacts
 with restitution rebound at once, by Newton's law, and give no more energy than contacts take. The
-first step and the energy balance start from there.
+first step and the energy balance start from these velocities.
 """
 
 import math
@@ -28,13 +28,13 @@ from vigym.core.model.context import joint_row, knot_buffer, occupied_lanes
 from vigym.core.model.saved import restore_state, save_state
 from vigym.core.model.tables.plan import SKATE
 
-PROJECTIONS = 3  # each leaves the proximal part of the laws of what it was given
-REBOUND_TRIALS = 8  # of rebounds, halved where contacts would give energy
+PROJECTIONS = 3  # each leaves an error in proportion to the proximal part of the laws
+REBOUND_TRIALS = 8  # of rebounds, which are halved while contacts would give energy
 
 
 @phase
 def store_start_velocities(d, knot):
-    """Write the velocities just solved for as those that the next step starts from."""
+    """Store the solved velocities as the initial ones of the next step."""
     one = d.full(1.0)
     for i in range(1, d.body_count):
         body, pose = d.body(i), d.pose(knot, i)
@@ -56,7 +56,7 @@ def store_start_velocities(d, knot):
 def set_rebounds(d, knot, h):
     """Set the rebounds of contacts that have an impulse, and approached faster than in free fall.
 
-    ``h`` is the size of the steps of that fall [s].
+    That fall lasts for `RESTING` steps of size ``h`` [s].
     """
     o, g = d.full(0.0), d.environment.gravity
     slow = RESTING * h * math.sqrt(dot(g, g))
@@ -73,7 +73,7 @@ def set_rebounds(d, knot, h):
 def restart(d, knot, changes, sums, first):
     """Start anew at a knot, with changes of velocities [m/s, world]; time goes on.
 
-    The half step up to the knot is in the ``sums``: what was dissipated so far, and work [J].
+    ``sums`` are the dissipated energy and the work up to the knot, with its half step [J].
     """
     o, environment = d.full(0.0), d.environment
     for i in range(1, d.body_count):
@@ -96,7 +96,7 @@ def restart(d, knot, changes, sums, first):
 
 @phase
 def start_group(d, lanes, h, changes, sums, first):
-    """Start some lanes, those of ``sums`` anew at the present knot.
+    """Start some lanes; if ``sums`` has columns, they start anew at the present knot.
 
     Contacts rebound with the largest share, 1 or 1/2 or 1/4 ..., at which they give no energy.
     """
@@ -105,7 +105,7 @@ def start_group(d, lanes, h, changes, sums, first):
     restarts, left = sums.shape[1] > 0, PROJECTIONS
     trials = REBOUND_TRIALS if d.contact_count > 0 else 0
     while left > 0:
-        solve_knot_velocities(d, knot)  # one place that calls: compiled into it once
+        solve_knot_velocities(d, knot)  # a single call: it is compiled once
         if restarts:
             store_start_velocities(d, knot)
             restart(d, knot, changes, sums, first)
@@ -147,8 +147,9 @@ def start(plan, model, state, work, features, batch, mask, timestep, changes, su
     """Start the environments whose mask (environments, 1) is 1.
 
     ``timestep`` is the size of the steps that follow [s], ``changes`` (environments, 3 bodies) are
-    those of velocities by a push [m/s], in the order of rows. Before a push ``sums`` (environments,
-    2) hold the energy dissipated so far and work [J]; after a reset they have no columns.
+    the changes of velocities by a push [m/s], in the order of rows. Before a push ``sums``
+    (environments, 2) hold the energy dissipated so far and the work [J]; after a reset they have no
+    columns.
     """
     for g in range(group_count(batch, mask.shape[0])):
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)

@@ -4,7 +4,7 @@ A step of size h turns a body by the quaternion (c, e), |e| the sine of half the
 
     omega = (2/h) 3 e / (2 + c) = 3 b w,    w = 2 e/h,    b = 1/(2 + c).
 
-6 sin x / (2 + cos x) = 2x (1 - x^4/180) is the angle 2x to 2e-3 at 1.5 rad, by Pade. The kinetic
+6 sin x / (2 + cos x) = 2x (1 - x^4/180) [Pade] is the angle 2x to 2e-3 at 1.5 rad. The kinetic
 energy of the step, omega.J omega / 2, has at its first knot (+) and second (-) the momenta
 
     9 b^2 (c J w +- h/2 w x J w + b h^2/4 (w.J w) w)    [MC 26, 33 with another measure of rotation]
@@ -48,9 +48,9 @@ def step_momentum(Jw, w, c, half):
 
 @inline
 def step_momentum_slope(J, c, e):
-    """Compute the derivative of h times that at the first knot by a rotation at the second.
+    """Compute the derivative of h times the momentum at the first knot by a rotation at the second.
 
-    Both along the body's axes at these knots. With S = c J + [e]J - [Je] + b (e.Je + 2 e Je^T):
+    Both are along the body's axes at these knots. With S = c J + [e]J - [Je] + b (e.Je + 2 e Je^T):
 
         9 b^2 (S (c + [e]) + b ((c - 2) Je + 2 e x Je + 3 b (e.Je) e) e^T)
     """
@@ -67,7 +67,7 @@ def step_momentum_slope(J, c, e):
 
 @inline
 def angle_rate(s, c, per_h):
-    """Compute rate and momentum rate of a single rotation, s and c of half its change.
+    """Compute rate and momentum rate of a single rotation, from sine s and cosine c of its half.
 
     Returns:
         omega and its slope by the angle, the momentum over the inertia and its slope.
@@ -90,9 +90,10 @@ def rotation_slope(direction, c, v):
 
 @inline
 def rolling_factor(c):
-    """Compute by what half of a step's turn, v, is what a body with its momentum rolls on.
+    """Compute the factor from v, the sine of half a step's turn, to the rolling distance.
 
-    18 b^3 (1 + 2c): it accelerates as the law says, in steps of any size.
+    It is the distance of the body's momentum, over the radius. By the factor 18 b^3 (1 + 2c) a body
+    accelerates as the law says, in steps of any size.
     """
     b = 1.0 / (2.0 + c)
     return 18.0 * b * b * b * (1.0 + 2.0 * c)
@@ -100,7 +101,7 @@ def rolling_factor(c):
 
 @inline
 def rolling_factor_slope(c):
-    """Compute the derivative of that factor by c."""
+    """Compute the derivative of `rolling_factor` by c."""
     b = 1.0 / (2.0 + c)
     bb = b * b
     return 18.0 * bb * bb * (1.0 - 4.0 * c)

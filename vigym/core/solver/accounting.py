@@ -41,7 +41,7 @@ from vigym.core.math.vectors import add, dot, scale, select3, select4
 from vigym.core.model.context import first_point_spring, point_spring_end
 from vigym.core.model.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
 
-SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
+SATURATION = 1e-6  # relative distance of a saturated motor's force from its bound
 
 
 @inline
@@ -88,7 +88,7 @@ def account_dof(d, i, j, knot3, h, mask):
 
 
 def skip_hinges(d, *arguments):
-    """Stand for ``account_hinges_in_runs`` where hinges come one by one."""
+    """Replace ``account_hinges_in_runs`` in mechanisms without runs of hinges."""
     o = d.full(0.0)
     return o, o, o, o
 
@@ -116,8 +116,8 @@ def account_hinges_in_runs(d, knot3, h, mask):
 def account_joints(d, knot3, h, mask):
     """Write rates and forces of all joints.
 
-    Returns (power that dampers, limits and dry friction take, power of motors, sum of its
-    absolutes) [W] and the lanes in which a motor is saturated.
+    Returns (power that dampers, limits and dry friction take, power of motors, sum of its absolute
+    values) [W] and the lanes in which a motor is saturated.
     """
     lost, work, absolute_work, saturated = account_hinges_in_runs(d, knot3, h, mask)
     for r in range(d.first_lone_joint, d.active_joint_count):
@@ -151,7 +151,7 @@ def account_point_spring(d, loop, knot3, h, mask):
 def measure_contact_power(d, contact, knot2, knot3):
     """Write the power that a contact takes over the step: force by the mean velocity.
 
-    Also by how much the force's power at the end of the step misses that of its law.
+    Write the difference between the power at the end of the step and that of the law, too.
     """
     force = contact.converged_world_force
     before, v1, spin1 = touching_velocity(d, contact, knot2, knot2)
@@ -173,7 +173,7 @@ def measure_aligned_powers(d, knot2, knot3):
 
 @phase(needs="contacts")
 def measure_contact_powers(d, knot2, knot3):
-    """Write the power that every contact takes over the step, and how much it misses its law."""
+    """Write the power that every contact takes over the step, and its difference from the law."""
     measure_aligned_powers(d, knot2, knot3)
     for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
@@ -207,7 +207,7 @@ def account_contacts_in_blocks(d, slow, half_fall, mask):
 
 @inline
 def power_taken_by_contacts(d):
-    """Sum the powers that contacts take [W], which have been measured."""
+    """Sum the measured powers that contacts take [W]."""
     power = d.full(0.0)
     for c in range(d.contact_count):
         power = power + d.contact(c).power
@@ -218,7 +218,7 @@ def power_taken_by_contacts(d):
 def account_contacts(d, knot2, knot3, h, weight, mask):
     """Write the contacts' forces and whether they rebound; returns the power that they take [W].
 
-    They act for the time ``weight``.
+    Contacts act for the time ``weight``.
     """
     g = d.environment.gravity
     slow = RESTING * math.sqrt(dot(g, g)) * absolute(h)
@@ -239,11 +239,11 @@ def account_contacts(d, knot2, knot3, h, weight, mask):
 def integrate_torque_work(d, knot3, h):
     """Find the work of torques over the step [J].
 
-    Returns (work of those on three free rotations, sum of the absolutes of all).
+    Returns (work of torques on three free rotations, sum of the absolute work of all torques).
 
-    Three free rotations have no coordinates to multiply their torques with; the work of the others
-    is summed by ``sum_torque_coordinate_products`` in `vigym.core.kernels.step`. A step back takes
-    from the absolutes what the steps around it cover twice.
+    Three free rotations have no coordinates to multiply their torques with; the work of other
+    torques is summed by ``sum_torque_coordinate_products`` in `vigym.core.kernels.step`. A step
+    back subtracts its absolute work, which the steps around it count twice.
     """
     work, absolute_work = h * 0.0, h * 0.0
     for a in range(d.actuator_count):
@@ -293,7 +293,7 @@ def account(d, knot2, knot3, h, rho, mask):
 
     Returns the lanes in which a motor is saturated.
     """
-    # before ``account_joints``, which writes the rates of the last step that these need
+    # before ``account_joints``, which overwrites the rates of the last step that these need
     by_motions, by_motions_absolute = motion_work(d, knot2, knot3, h)
     by_wrenches, by_wrenches_absolute = wrench_work(d, knot2, knot3, h)
     lost, work, absolute_work, saturated = account_joints(d, knot3, h, mask)

@@ -1,7 +1,7 @@
-"""Advance lanes by a step: halved steps where Newton fails, composition, knots that take turns.
+"""Advance lanes by a step, in halved steps if Newton fails.
 
-With unequal steps every formula holds with rho = h1/h: halved steps and the negative steps of
-compositions need nothing of their own.
+With unequal steps every formula holds with rho = h1/h: halved steps and negative steps of
+compositions need no special case.
 """
 
 from vigym.core.body.pose import max_angular_speed
@@ -35,7 +35,7 @@ from vigym.core.solver.step_checks import reject_wrong_steps
 
 @inline
 def store_step(d, knot3, h, done, failed):
-    """Write time, step sizes and history of lanes that are done; others that failed have none."""
+    """Write time, step sizes and history of lanes that are done; failed lanes get no history."""
     environment = d.environment
     h1 = environment.step_size
     history = count_equal_steps(d, knot3, h)
@@ -52,8 +52,8 @@ def store_step(d, knot3, h, done, failed):
 def accept_step(d, knot3, h, done, failed, rate):
     """Make knot 3 the present one in the lanes that are done; the others keep theirs.
 
-    Lanes that failed start from the velocity alone next time. Returns the lanes in which a motor is
-    saturated.
+    Failed lanes predict their next attempt from the velocity alone. Returns the lanes in which a
+    motor is saturated.
     """
     saturated = account(d, knot_buffer(d, 0), knot3, h, d.environment.step_size / h, done)
     store_step(d, knot3, h, done, failed)
@@ -70,9 +70,9 @@ def accept_step(d, knot3, h, done, failed, rate):
 
 @phase
 def advance(d, dt, lanes, tolerance, budget):
-    """Move the lanes by ``dt``, in parts where a whole step does not converge.
+    """Move the lanes by ``dt``, in parts if a whole step does not converge.
 
-    A lane is given up where it has not arrived after ``budget`` iterations.
+    A lane is given up if it has not arrived after ``budget`` iterations.
 
     Returns (lanes that arrived, iterations, residual, halvings, lanes in which a motor is
     saturated).

@@ -1,4 +1,4 @@
-"""Solution of a step: attempts by one method after the other where they fail."""
+"""Solution of a step: attempts by one method after another until one converges."""
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
@@ -18,9 +18,9 @@ from vigym.core.model.saved import restore_knot, save_knot
 from vigym.core.solver.iteration import Method, Solution, set_failed_lanes
 from vigym.core.solver.newton import attempt
 
-MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
+MOST_MISSED_STARTS = 31.0  # largest count of steps in which the first method failed
 MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
-SLOW_METHODS_WAIT = 16.0  # occasions for which methods of many iterations wait where they failed
+SLOW_METHODS_WAIT = 16.0  # occasions for which methods of many iterations wait after they failed
 RETRY = 0  # place where knots are kept aside
 
 PROJECTIONS = Method(
@@ -45,7 +45,7 @@ REFINING_BRIEFLY = REFINING._replace(brief=True)
 
 @phase
 def attempt_in_lanes(d, step, lanes, method, tolerance):
-    """Attempt a step by another method in some lanes; the others' new knots are kept aside."""
+    """Attempt a step by another method in some lanes; the other lanes keep their new knots."""
     save_knot(d, step.knot3, RETRY)
     done, iterations, residual, nonsmooth = attempt(d, step, lanes, method, tolerance)
     restore_knot(d, step.knot3, RETRY, d.wide.full(1.0) - d.wide.full(lanes))
@@ -54,7 +54,7 @@ def attempt_in_lanes(d, step, lanes, method, tolerance):
 
 @phase
 def refine(d, step, solved, lanes, method, tolerance):
-    """Continue from a solution by another method; a lane in which that fails keeps its solution.
+    """Continue from a solution by another method; lanes in which it fails keep their solution.
 
     Returns (the solution of all lanes, lanes in which the method converged).
     """
@@ -72,7 +72,7 @@ def refine(d, step, solved, lanes, method, tolerance):
 def polish(d, step, solved, lanes, method, tolerance):
     """Continue from solutions of the interior point or the splitting with the exact laws.
 
-    A lane remembers whether that failed. Returns the solution.
+    Lanes in which this fails are remembered. Returns the solution.
     """
     environment = d.environment
     solved, done = refine(d, step, solved, lanes, method, tolerance)
@@ -85,7 +85,7 @@ def polish(d, step, solved, lanes, method, tolerance):
 def tighten(d, step, solved, lanes, tolerance):
     """Continue from solutions of the interior point with less relaxation, where bodies float.
 
-    Returns the solution, and the lanes in which that converged.
+    Returns the solution, and the lanes in which the attempt converged.
     """
     lanes, done = both(lanes, find_lanes_of_forces_at_gaps(d, step.h)), d.full(0.0)
     if any_lane(lanes):
@@ -106,7 +106,7 @@ def retry_lanes(d, step, solved, lanes, method, tolerance):
 
 @inline
 def retry_held_lanes(d, step, solved, tolerance):
-    """Attempt a step anew in lanes that failed to lead bodies back: they are held where they are.
+    """Attempt a step anew, with bodies held where they are, in lanes that failed to lead them back.
 
     Returns the solution, and these lanes.
     """
@@ -134,9 +134,9 @@ def retry_released_lanes(d, step, solved, tolerance):
 
 @inline
 def retry_and_polish(d, step, solved, lanes, methods, rough, tolerance):
-    """Attempt a step by the first of two methods, and polish what it finds by the second one.
+    """Attempt a step by one method, and refine its solution by a second one.
 
-    In the lanes ``rough`` it is not polished, nor where less relaxation led on already.
+    Solutions are not refined in the lanes ``rough``, nor where less relaxation converged already.
     """
     before = solved.done
     solved = retry_lanes(d, step, solved, lanes, methods[0], tolerance)
@@ -152,9 +152,9 @@ def retry_and_polish(d, step, solved, lanes, methods, rough, tolerance):
 
 @inline
 def remember_missed_starts(d, tried, missed, known):
-    """Count the steps in a row that the first method missed; idle lanes keep their count.
+    """Count the steps in a row in which the first method failed; idle lanes keep their count.
 
-    After the second one the next 2, 6, 14, 30 steps begin with the interior point.
+    From the second failure on, the next 2, 6, 14 or 30 steps begin with the interior point.
     """
     environment, o = d.environment, d.full(0.0)
     more = 2.0 * environment.missed_starts + 1.0
@@ -169,9 +169,9 @@ def remember_missed_starts(d, tried, missed, known):
 def solve_with_contacts(d, step, lanes, known, tolerance):
     """Solve a step with contacts by projections, or by the interior point where those fail.
 
-    In the lanes ``known`` projections missed the last steps, and the interior point begins.
-    Contacts that hold each other, as in a chain of balls on the ground, do so for many steps.
-    Returns the solution, and the lanes in which the interior point was resumed.
+    In the lanes ``known`` projections failed in the last steps, and the interior point begins.
+    Projections fail for many steps if contacts hold each other, as in a chain of balls on the
+    ground. Returns the solution, and the lanes in which the interior point was resumed.
     """
     o = d.full(0.0)
     tried = but_not(lanes, known)
@@ -199,10 +199,10 @@ def solve_with_contacts(d, step, lanes, known, tolerance):
 
 @inline
 def retry_by_splitting(d, step, solved, resumed, tolerance):
-    """Attempt a step that failed by splitting its contacts off, and polish what that leads to.
+    """Attempt a failed step with contacts split off, and refine the result.
 
-    It comes near to a solution at least, from where projections go on. In the lanes ``resumed`` the
-    interior point starts anew before: it was resumed next to the solution of another step.
+    The result is near a solution, and projections continue from it. In the lanes ``resumed`` the
+    interior point starts anew before: its attempt was resumed from the solution of another step.
     """
     none = d.full(0.0)
     anew = both(resumed, solved.failed)
@@ -219,7 +219,7 @@ def retry_by_splitting(d, step, solved, resumed, tolerance):
 
 @inline
 def retry_where_rims_turned(d, step, solved, tolerance):
-    """Attempt a step anew in lanes that failed after rims had turned, which stay turned."""
+    """Attempt a step anew in lanes that failed after rims had turned; the rims stay turned."""
     none = d.full(0.0)
     methods = (INTERIOR_POINT, REFINING), (SPLITTING, REFINING)
     for _ in range(MOST_RIM_TURNS):
@@ -239,10 +239,10 @@ def retry_where_rims_turned(d, step, solved, tolerance):
 
 @inline
 def choose_slow_methods(d, failed, short):
-    """Find the lanes that failed in which methods of many iterations are worth it.
+    """Find the failed lanes in which methods of many iterations are tried.
 
-    Those where parts are ``short``, where rims turned, and where bodies overlap, which may be
-    released. Others where these methods did not fail just before.
+    These are lanes with ``short`` parts, with turned rims, and with overlaps, which may be
+    released. In other lanes the methods wait for some occasions after they have failed.
     """
     environment = d.environment
     waits = both(failed, above(environment.slow_methods_wait, d.full(0.0)))
@@ -256,7 +256,7 @@ def choose_slow_methods(d, failed, short):
 
 @inline
 def remember_slow_methods(d, tried, failed):
-    """Let slow methods wait for some occasions in lanes in which they failed."""
+    """Let slow methods wait for some occasions in lanes in which they have failed."""
     environment = d.environment
     wait = where(failed, d.full(SLOW_METHODS_WAIT), 0.0 * failed)
     environment.slow_methods_wait = where(tried, wait, environment.slow_methods_wait)
@@ -283,8 +283,8 @@ def retry_by_slow_methods(d, step, solved, resumed, tolerance):
 def retry_by_further_methods(d, step, solved, resumed, short, tolerance):
     """Attempt a step anew in lanes in which projections and the interior point failed.
 
-    Further methods take many iterations. Where they failed they wait: halves of the step mostly
-    succeed. Where nothing touches they would only repeat a damped attempt.
+    Further methods take many iterations. After they have failed they wait: halves of the step
+    mostly succeed. Without contacts they would only repeat a damped attempt.
     """
     lost = d.full(0.0)
     if d.contact_count > 0:

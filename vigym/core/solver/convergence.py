@@ -1,7 +1,8 @@
-"""Convergence of Newton's iterations: the residual that is small enough, measured or predicted.
+"""Convergence of Newton's iterations, by a residual that is measured or predicted.
 
-A step is accepted when its scaled residual is below the tolerance, measured, or bounded from the
-measured contraction: the chord's next residual is about (residual)^2 / (last residual).
+A step is accepted when its scaled residual is below the tolerance. The residual is measured, or
+bounded by the measured contraction: the chord's next residual is about
+(residual)^2 / (last residual).
 """
 
 from vigym.core.compiler.kernel import inline
@@ -12,17 +13,17 @@ from vigym.core.solver.residual import PROX
 
 SLOW_CONTRACTION = 0.25  # ratio of residuals above which the chord factorises anew
 SAFETY = 1.5  # factor on predicted residuals (chains: 0.4 to 0.7 of residual^2 / last residual)
-# Of full Newton the next contraction is the square of the last, but for what anchors have moved
+# Full Newton squares the contraction in each iteration, apart from the motion of the anchors
 NEWTON_SAFETY, ANCHOR_LAG = 5.0, 1e-6
 ALMOST_WHOLE = 0.999  # part of an increment above which its prediction holds
-SOFT_PROX = 1e-3  # proximal part at the start of later attempts: contacts are easier with more
+SOFT_PROX = 1e-3  # proximal part at the start of later attempts: it makes contacts easier
 STALLED_NONSMOOTH = 100.0  # factor on the goal of stalled nonsmooth lanes: stiff slopes round
 # Pairs of numbers: in double and in single precision.
 NONSMOOTH_GOAL = 100.0, 1.0  # residual of nonsmooth lanes over the tolerance; 2e-9 of the motion
-# Next increment [rad]: near singular poses a small gap leaves much of the motion open
+# Next increment [rad]: near singular poses a small gap may leave a large error of the motion
 CONVERGED_ROTATION = 1e-7, 1e-5
 ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need not fall
-# Iterations after which the rounding of multipliers is looked at in nonsmooth lanes: most converge
+# Iterations after which rounding of multipliers is checked in nonsmooth lanes: most have converged
 ITERATIONS_ABOVE_ROUNDING = 10
 
 
@@ -41,7 +42,7 @@ def residual_tolerance(d, nonsmooth, iteration):
     """
     goal = iteration.tolerance * iteration.slack
     rough = select_by_precision(NONSMOOTH_GOAL, goal)
-    if iteration.number == 0:  # a prediction is off by more than stiff slopes round
+    if iteration.number == 0:  # the error of a prediction exceeds the rounding of stiff slopes
         return where(nonsmooth, maximum(d.full(rough * iteration.tolerance), goal), goal)
     return where(nonsmooth, rough * goal, goal)
 
@@ -55,16 +56,16 @@ def find_soft_lanes(d, iteration):
 
 @inline
 def find_relaxed_lanes(nonsmooth, iteration):
-    """Find the nonsmooth lanes of the interior point whose relaxation is not at its end."""
+    """Find the nonsmooth lanes of the interior point whose relaxation is not final yet."""
     return both(nonsmooth, above(iteration.kappa, iteration.tight))
 
 
 @inline
 def find_stalled_multipliers(d, found, slow, iteration):
-    """Find the slow lanes whose residual is no more than the rounding of multipliers causes.
+    """Find the slow lanes whose residual is within the rounding of multipliers.
 
-    Their gaps are closed. In nonsmooth lanes forces follow their laws, and there is time first for
-    increments to converge better than that.
+    Their gaps are closed. In nonsmooth lanes forces follow their laws, and the first iterations are
+    left out, as they may converge further.
     """
     exact = iteration.tolerance * iteration.slack
     slow = both(slow, above(exact, found.gap))
@@ -77,10 +78,10 @@ def find_stalled_multipliers(d, found, slow, iteration):
 
 @inline
 def converged(d, found, contraction, active, iteration):
-    """Find the active lanes whose measured residual is small, and that hardly move any more.
+    """Find the active lanes with a small measured residual and a small increment.
 
-    Also lanes whose residual has stalled at its round-off, or at that of multipliers. Nonsmooth
-    lanes of the interior point have not converged before their relaxation is at its end.
+    A residual that has stalled at its round-off, or at that of multipliers, counts as small.
+    Nonsmooth lanes of the interior point converge only when their relaxation is final.
     """
     nonsmooth = found.nonsmooth
     goal = residual_tolerance(d, nonsmooth, iteration)
@@ -109,10 +110,10 @@ def converged(d, found, contraction, active, iteration):
 def predict_contraction(found, contraction, iteration):
     """Bound the factor from the present increment to the next one.
 
-    A chord shrinks as it did before, and so do attempts that start with soft laws. Full Newton, in
-    nonsmooth lanes of the first attempt, converges quadratically where no law changes its branch,
-    which the errors of laws tell. The anchors of joint forces are those of the last iteration, and
-    leave a part of its increment.
+    Increments of a chord shrink as before, and so do those of attempts that start with soft laws.
+    Full Newton, in nonsmooth lanes of the first attempt, converges quadratically if no law changes
+    its branch, which is measured by the errors of the laws. The anchors of joint forces are those
+    of the last iteration, and leave a part of its increment.
     """
     chord, method = SAFETY * contraction, iteration.method
     if method.damped or method.warm:
@@ -125,9 +126,9 @@ def predict_contraction(found, contraction, iteration):
 def predict_residual(d, found, contraction, rotation, length, iteration):
     """Bound the residual after the increment just taken.
 
-    The interior point measures its laws before the increment, and takes only a part of it: what is
-    not taken leaves the same share of the residual. Returns (bound, lanes in which it is small and
-    joints close; with loops only if the rotation of the next increment will be tiny).
+    The interior point measures its laws before the increment, and takes only a part of it: the
+    share that it leaves out stays in the residual. Returns (bound, lanes in which the bound is
+    small and joints close; with loops only if the rotation of the next increment will be tiny).
     """
     bound, unfinished = found.residual, find_soft_lanes(d, iteration)
     if iteration.number > 0:
@@ -143,7 +144,7 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
         bound, closed = maximum(bound, found.errors.largest), above(length, d.full(ALMOST_WHOLE))
     promising = above(residual_tolerance(d, found.nonsmooth, iteration), bound)
     promising = both(closed, but_not(promising, unfinished))
-    gap = maximum(found.gap_left, rotation * rotation)  # of the solve, and of the curvature
+    gap = maximum(found.gap_left, rotation * rotation)  # left by the solve, and by the curvature
     promising = both(promising, above(d.full(iteration.tolerance), gap))
     if d.loop_row_count > 0:
         bound = maximum(bound, iteration.slack * gap)

@@ -1,14 +1,14 @@
-"""Energy that large smooth steps made of nothing: steps that would make more are halved.
+"""Energy created by large smooth steps: steps that would add to it are halved.
 
-A variational step keeps energy in the long run where it resolves the motion. Where bodies turn far
-in a step, it may find a root of its equations that does not continue the motion, and energy jumps.
-What energy rises beyond the work of all forces, from the middle of a step to that of the next, is
-summed, never below zero. The sum is by how much energy has risen from its lowest level, the
-cumulative sum of E. S. Page ("Continuous inspection schemes", Biometrika 41, 1954).
+A variational step keeps energy in the long run if it resolves the motion. If bodies turn far in a
+step, Newton may find a root of the equations that does not continue the motion, and energy jumps.
+The rise of energy beyond the work of all forces, from the middle of a step to that of the next, is
+summed, never below zero. The sum is the rise of energy from its lowest level, the cumulative sum of
+E. S. Page ("Continuous inspection schemes", Biometrika 41, 1954).
 
-The steps that follow begin with parts of the same size, until no energy has asked for shorter ones
-for a while: short steps among long ones would take or give energy themselves. Where longer ones
-fail soon, and there are contacts, the next while is twice as long.
+The steps that follow begin with parts of the same size, until none had to be shortened for a number
+of calm steps: short steps among long ones would take or give energy themselves. If longer parts
+fail soon in a mechanism with contacts, that number is doubled.
 
 Light bodies that are pulled hard, by joints or springs between points, may swing ever farther in
 steps that are too long for them, see `vigym.core.tree.tension`. Such steps are made in short parts,
@@ -26,31 +26,31 @@ from vigym.core.solver.explained_work import stored_energy
 from vigym.core.solver.iteration import reject_lanes
 from vigym.core.tree.tension import find_swings, largest_pull, largest_swing_of_springs
 
-FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
-# Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
-# in resolved motion energies in the middle of steps rise and fall, in a pendulum of sixteen steps a
-# period by 0.18.
+FAR = 0.1  # [rad] rotation of a body in a step above which energy is watched
+# Largest surplus, in parts of the kinetic energy, and its growth with the square of the rotation.
+# In resolved motion energies in the middle of steps rise and fall, by 0.18 in a pendulum of sixteen
+# steps a period.
 SURPLUS, SURPLUS_OF_TURN = 0.15, 0.5
-MOST_SURPLUS = 0.3  # the most of both together
-SHARE_OF_STEP = 0.5  # part of it by which one step may add to it
-MEMORY = 63.0 / 64.0  # part of the largest surplus that is allowed still in the next step
-# Steps after which parts that energy asked for are doubled: fewest and most of them
+MOST_SURPLUS = 0.3  # largest sum of both
+SHARE_OF_STEP = 0.5  # part of the largest surplus that one step may add
+MEMORY = 63.0 / 64.0  # factor on surpluses from step to step
+# Number of calm steps after which shortened parts are doubled: least and largest
 CALM_STEPS, MOST_CALM_STEPS = 64.0, 1024.0
 LEAST_FIRST_PART = 0.25  # least part of a step that the next begins with
-UNLIKE = 1e-6  # part by which steps differ in size that are not compared
-# Square of a swing's rate times the step above which it is taken to grow, and the largest one of
-# parts chosen for it. It is 4 in theory; of a chain of equal rods 2.5 is reckoned then, and swings
-# that are not small grow before.
+UNLIKE = 1e-6  # relative difference of step sizes whose energies are not compared
+# Square of a swing's rate times the step above which the swing counts as growing, and the largest
+# square in parts chosen for it. The limit is 4 in theory; the estimate for a chain of equal rods is
+# 2.5 then, and large swings grow earlier.
 FAST_SWING, SLOW_SWING = 2.0, 1.1
-SWINGING_SHARE = 0.05  # rise of energy where swings grow, in parts of that of the jerks
-# The same square above which a step does not follow a chain that snaps taut, and the rise of energy
-# there, in parts of the kinetic energy
+SWINGING_SHARE = 0.05  # rise of energy of growing swings, in parts of the energy of the jerks
+# The same square above which a step does not resolve a chain that snaps taut, and the rise of
+# energy then, in parts of the kinetic energy
 SNAPPING, SNAPPING_SHARE = 0.7, 0.005
-JUMPING_SHARE = 0.1  # such a rise where the swing is fast by its estimate alone
-# Rise of energy that bursts out, in parts of the kinetic energy, and in force times length scales
+JUMPING_SHARE = 0.1  # such a rise if only the estimate of the swing is fast
+# Rise of energy in a burst, in parts of the kinetic energy, and in force times length scales
 BURSTING_SHARE, LEAST_BURST = 0.1, 1e-3
 LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 256.0, 8  # least part for such swings
-SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
+SMALLEST_WATCHED = 1.0 / 16.0  # largest part of the step that never fails for its surplus
 
 
 @phase
@@ -60,7 +60,7 @@ def find_lanes_of_surplus(d, change, turn, watched, long):
     share = SURPLUS + SURPLUS_OF_TURN * turn * turn
     share = where(above(share, d.full(MOST_SURPLUS)), d.full(MOST_SURPLUS), share)
     last = environment.allowed_surplus
-    # what springs store at first may come at once, and in steps that do not resolve it
+    # springs may release their first energy at once, in steps that do not resolve it
     released = where(last, 0.0 * last, stored_energy(d))
     most = share * change.about_base + released
     most, rise = maximum(most, MEMORY * last), change.rise
@@ -88,7 +88,7 @@ def whole_fraction(d, size):
 
 @inline
 def remember_part(d, lanes, size):
-    """Let the next steps of lanes that are to be halved begin with such parts, too."""
+    """Let the next steps begin with halved parts, too, in lanes whose step is to be halved."""
     environment, least = d.environment, d.full(LEAST_FIRST_PART)
     half = maximum(0.5 * whole_fraction(d, size), least)
     if d.contact_count > 0:
@@ -101,9 +101,9 @@ def remember_part(d, lanes, size):
 def wait_until_longer(d, lanes):
     """Choose the number of calm steps after which parts are doubled in lanes that are to be halved.
 
-    It is twice as large where parts were chosen, or doubled, a short while ago. Arms that swing on
-    a body at rest gain a little energy by each return to longer parts. Mechanisms without contacts
-    do not wait longer: chains in free air lose some energy by each return, and keep it otherwise.
+    It is doubled if parts were chosen, or doubled, a short while ago. Arms that swing on a body at
+    rest gain a little energy by each return to longer parts. In mechanisms without contacts the
+    number stays: chains in free air lose some energy by each return, and keep it otherwise.
     """
     environment, least = d.environment, d.full(CALM_STEPS)
     last, most = environment.calm_steps_needed, d.full(MOST_CALM_STEPS)
@@ -115,7 +115,7 @@ def wait_until_longer(d, lanes):
 
 @inline
 def choose_first_part(d, lanes):
-    """Find the part of a step to begin with: twice as long after every so many calm steps."""
+    """Find the part of a step to begin with, which is doubled after a number of calm steps."""
     environment, one = d.environment, d.full(1.0)
     calm, size = environment.calm_steps + one, environment.first_part
     needed = maximum(environment.calm_steps_needed, d.full(CALM_STEPS))
@@ -139,8 +139,8 @@ def find_unlike_steps(d, dt, lanes):
 def find_lanes_that_turn_far(d, step, parts, turn, solved):
     """Find the smooth lanes in which bodies turn far, and the largest rotation in two steps [rad].
 
-    A whole step is watched only after one of the same size: energies in
-    the middle of unlike steps, which a composition has, differ.
+    Steps are watched only if the last whole step had the same size: energies in the middle of
+    unlike steps differ, as in a composition.
     """
     before = max_over_body_lanes(max_angular_speed(d.wide, step.knot2), step.h)
     turn = maximum(turn, absolute(step.h) * before)
@@ -152,8 +152,8 @@ def find_lanes_that_turn_far(d, step, parts, turn, solved):
 def reject_surplus(d, parts, change, turn, watched, solved):
     """Let watched lanes fail in which energy has risen too much.
 
-    Steps that lower it pass, short ones do too, and those that are sought where the shortest
-    failed.
+    Steps that lower the sum are accepted, and so are short steps and the longer parts tried after
+    the shortest failed.
     """
     watched = both(watched, solved.done)
     if any_lane(watched):
@@ -166,10 +166,10 @@ def reject_surplus(d, parts, change, turn, watched, solved):
 
 @inline
 def find_lanes_that_may_swing(d, step, parts, done):
-    """Find the lanes in which a body may swing too fast for the step, by what is known at once.
+    """Find the lanes in which a body may swing too fast for the step, by a bound of its load.
 
-    Its load is taken for the weight of all bodies, and what turns and stops them, for the fastest,
-    and for all that pulls. Springs between points are seen where their swing may grow.
+    The load is bounded by the weight of all bodies, the forces that turn and stop them, and all
+    pulling forces. Springs between points count if their swing may grow.
     """
     environment = d.environment
     rate, gravity = environment.angular_speed, environment.gravity
@@ -191,7 +191,7 @@ def shorten_for_swings(d, lanes, size, square):
     """Let the next steps of some lanes begin with parts in which swings do not grow.
 
     ``square`` is the square of the fastest swing's rate times the part ``size``. The next parts are
-    half as long at most, but for the shortest.
+    at most half as long, but not shorter than the least part.
     """
     environment, most = d.environment, d.full(SLOW_SWING)
     half = maximum(0.5 * whole_fraction(d, size), d.full(LEAST_SWINGING_PART))
@@ -205,15 +205,15 @@ def shorten_for_swings(d, lanes, size, square):
 
 @inline
 def find_lanes_of_bursts(d, change, least):
-    """Find the lanes in which energy bursts out, as where springs move a loop past a singular pose.
+    """Find the lanes of a burst of energy, as when springs move a loop past a singular pose.
 
-    Both the energy that no force explains and all kinetic energy rise. ``least`` is the least rise
-    that counts in any case [J].
+    Kinetic energy rises, and so does its part that no force explains, each by more than ``least``
+    [J] and by more than a share of the kinetic energy.
     """
     before, about = change.before, change.about_base
     least = maximum(least, BURSTING_SHARE * where(above(about, before), before, about))
     least = maximum(least, LEAST_BURST * change.scale)
-    # springs that a step does not resolve store and give back much, kinetic energy stays small
+    # unresolved springs store and give back much energy, but kinetic energy stays small
     return both(above(change.gain, least), above(change.rise, least))
 
 
@@ -221,12 +221,12 @@ def find_lanes_of_bursts(d, change, least):
 def find_lanes_of_growing_swings(d, change, swings, jerks):
     """Find lanes in which energy rises with a swing, by the squares of its rate times the step.
 
-    ``swings`` are these: an estimate, that in the jerks of the bodies, and what joints alone make
-    of it; ``jerks`` is the energy of the jerks [J].
+    ``swings`` are three such squares: an estimate, the square in the jerks of the bodies, and its
+    part by joints alone; ``jerks`` is the energy of the jerks [J].
 
     Returns:
-        Lanes in which it grows from step to step.
-        Lanes in which it comes at once, where a chain snaps taut. It may not be in the jerks yet.
+        Lanes in which energy grows from step to step.
+        Lanes in which it jumps, as when a chain snaps taut. The jerks may not show it yet.
         Lanes in which it bursts out, whatever the swing.
     """
     estimate, swing, by_joints = swings
@@ -244,10 +244,10 @@ def find_lanes_of_growing_swings(d, change, swings, jerks):
 def reject_growing_swings(d, step, parts, change, turn, watched, solved):
     """Let watched lanes fail in which joints or springs pull a body so hard that its swing grows.
 
-    The first step, and the first that is twice as long again, fail where a swing could grow, unless
-    bodies turn far and no springs between points swing them. Others fail where energy rises with
-    one. Energy that comes at once is seen only between steps of the same size, and energy that
-    bursts out only in smooth lanes. The next steps begin with parts that are short enough.
+    The first step, and the first one after parts were doubled, fail if a swing could grow, unless
+    bodies turn far and no springs between points swing them. Other steps fail if energy rises with
+    a swing. Jumps and bursts of energy are checked only between steps of the same size, bursts only
+    in smooth lanes. The next steps begin with parts that are short enough.
     """
     environment, one = d.environment, d.full(1.0)
     watched = both(watched, solved.done)

@@ -1,14 +1,14 @@
 """Work that explains a gain of kinetic energy between the middles of two steps.
 
-Kinetic energy is read from the velocities of both steps, in the middle of each. Springs give back
-what they stored, which their discrete potentials tell, but not across an impact: half of a spring's
-impulse belongs to the step before. Drives give back what their armatures stored. Of other forces
-the work is bounded by its absolute value.
+Kinetic energy is read from the velocities of both steps, in the middle of each. The energy returned
+by springs follows from their discrete potentials, except across an impact: half of a spring's
+impulse belongs to the step before. Armatures return the energy that they stored. The work of other
+forces is bounded by its absolute value.
 
-That of motors, which act at the knot, is also known roughly. Dampers, friction and limits only take
-energy, and so do contacts but for those that rebound. Only where motors brake may they seem to give
-some: both act at one instant. A motor that would turn a foot round and thrust it into the ground
-takes what its contact gives.
+The work of motors, which act at the knot, is also known roughly. Dampers, friction, limits and
+contacts that do not rebound only take energy. They may seem to give some only while motors brake,
+as both act at one instant. A motor that would drive a foot into the ground absorbs the work of its
+contact.
 """
 
 from typing import Any, NamedTuple
@@ -35,9 +35,9 @@ class Work(NamedTuple):
 
     Attributes:
         stored: energy that springs and armatures gave back [J], negative if they stored it.
-        most: power of motors and torques at most, whatever its sign [W].
-        driving: power of motors that drive, and of torques at most [W].
-        taken: power that motors take, less what limits and dry friction give [W].
+        most: bound of the power of motors and torques, whatever its sign [W].
+        driving: power of motors that drive, and bound of the power of torques [W].
+        taken: power that motors take, less the power that limits and dry friction give [W].
     """
 
     stored: Any
@@ -58,8 +58,8 @@ class EnergyChange(NamedTuple):
     Attributes:
         before: kinetic energy in the step before.
         after: kinetic energy in this step.
-        about_base: that of motion relative to the anchor of the first body in this step. A common
-            fall is left out, in which no error shows.
+        about_base: energy of motion relative to the anchor of the first body in this step. A common
+            fall is left out, as it shows no error.
         gain: how much kinetic energy rises.
         rise: how much it rises beyond the work of forces.
         explained: bound of the work that explains a gain.
@@ -79,7 +79,7 @@ class EnergyChange(NamedTuple):
 def kinetic_energy(d, knot, base):
     """Compute the kinetic energy of bodies in the step that led to a knot [J].
 
-    Returns (that energy, that of motion relative to a velocity ``base``).
+    Returns (this energy, energy of motion relative to a velocity ``base``).
     """
     energy, relative = d.full(0.0), d.full(0.0)
     for i in range(1, d.body_count):
@@ -101,7 +101,7 @@ def spring_work(force, stiffness):
 
 @inline
 def energy_seen_by_shorter_step(dof, step):
-    """Compute what a shorter step shows of a vibration that the last one did not resolve [J].
+    """Compute the energy of a vibration that a shorter step resolves and the last one did not [J].
 
     A spring k on a mass m has (1 + x) times as much energy at knots as in the middle of a step,
     x = h^2 k / (4 m).
@@ -114,10 +114,10 @@ def energy_seen_by_shorter_step(dof, step):
 
 @inline
 def energy_given_back(dof, stretch, rate, step):
-    """Compute what a spring gave back since the middle of the last step [J], negative if stored.
+    """Compute the energy that a spring gave back since the middle of the last step [J].
 
-    Also what the damper of its vibrations gave back. ``stretch`` is that in the middle of this
-    step, ``rate`` that over the step [m or rad, per s].
+    It is negative if stored, and includes the energy that the damper of vibrations gave back.
+    ``stretch`` is taken in the middle of this step, ``rate`` over the step [m or rad, per s].
     """
     stored = spring_work(dof.last_spring_force, dof.stiffness)
     returned = 0.5 * (stored - dof.stiffness * stretch * stretch)
@@ -127,7 +127,7 @@ def energy_given_back(dof, stretch, rate, step):
 
 @inline
 def energy_of_armature_given_back(dof, rate):
-    """Compute what an armature gave back since the last step [J], negative if stored."""
+    """Compute the energy that an armature gave back since the last step [J], negative if stored."""
     return 0.5 * dof.armature * (dof.last_rate * dof.last_rate - rate * rate)
 
 
@@ -135,7 +135,7 @@ def energy_of_armature_given_back(dof, rate):
 def work_along_dof(body, dof, rate):
     """Find the work of armature, motor, limit and dry friction, or torque, along a dof.
 
-    ``rate`` is that over this step [m/s or rad/s].
+    ``rate`` is taken over this step [m/s or rad/s].
     """
     o, stored = 0.0 * rate, energy_of_armature_given_back(dof, rate)
     torque = maximum(absolute(dof.applied_torque), absolute(dof.last_torque))
@@ -197,7 +197,7 @@ def work_in_joints(d, step):
 def gravity_powers(d, step):
     """Compute the power of gravity at the mean of the velocities of two steps, and its bound [W].
 
-    Returns (power, sum of the absolutes of all bodies).
+    Returns (power, sum of the absolute powers of all bodies).
     """
     power, bound = d.full(0.0), d.full(0.0)
     g = d.environment.gravity
@@ -222,7 +222,7 @@ def stored_energy(d):
 def spring_energy_at_knot(d, step):
     """Compute the energy of springs, and of the motion that they drive, at the last knot [J].
 
-    Of vibrations that the last step did not resolve it is more than in the middle of that step.
+    The energy of vibrations that the last step did not resolve is larger than in its middle.
     """
     energy, last = d.full(0.0), step.rho * step.h
     for p in range(d.dof_count):
@@ -235,7 +235,7 @@ def spring_energy_at_knot(d, step):
 
 @phase(needs="contacts", otherwise=two_zeros)
 def power_of_contacts(d, step):
-    """Find the power of contacts that rebound, and what the others give [W]."""
+    """Find the power that contacts with rebounds give, and the power that others give [W]."""
     rebounds, given = d.full(0.0), d.full(0.0)
     o = d.full(0.0)
     for c in range(d.contact_count):
@@ -251,7 +251,7 @@ def power_of_contacts(d, step):
 def power_on_body(d, i, step, force, torque):
     """Compute the power of a force [world] and a torque [body] on body i, and its bound [W].
 
-    It is that at the mean of the velocities of two steps.
+    Both are taken at the mean of the velocities of two steps.
     """
     pose2, pose3 = d.pose(step.knot2, i), d.pose(step.knot3, i)
     moving = 0.5 * dot(force, add(pose2.velocity, pose3.velocity))
@@ -263,7 +263,7 @@ def power_on_body(d, i, step, force, torque):
 def imposed_work(d, step):
     """Compute the work of held wrenches, potentials and prescribed motions, and its bound [J].
 
-    Of prescribed motions both are the bound.
+    The work of prescribed motions is taken for its bound.
     """
     power, bound = d.full(0.0), d.full(0.0)
     for i in range(1, d.wrench_count):
@@ -302,8 +302,8 @@ def mean_size(step):
 def work_of_forces(d, step):
     """Compute the work that explains a gain of kinetic energy, and its bound [J].
 
-    Of gravity, held wrenches and potentials the work is known, of motors roughly. The bound takes
-    its absolute value.
+    The work of gravity, held wrenches and potentials is known, the work of motors roughly. The
+    bound sums absolute values.
     """
     work, bound = work_of_joints_and_contacts(d, step)
     gravity, most = gravity_powers(d, step)
@@ -316,7 +316,7 @@ def work_of_forces(d, step):
 
 @phase
 def measure_energy_change(d, step):
-    """Measure by how much kinetic energy changes, and by how much forces explain that."""
+    """Measure the change of kinetic energy, and the part of it that forces explain."""
     start, end = d.pose(step.knot2, 1), d.pose(step.knot3, 1)
     base = scale(1.0 / step.h, sub(end.anchor, start.anchor))
     before, _ = kinetic_energy(d, step.knot2, base)

@@ -1,4 +1,4 @@
-"""Values of Newton's iterations: a step, how it is solved, an iteration, and what it found."""
+"""Records of Newton's iterations: step, method, options and result."""
 
 from typing import Any, NamedTuple
 
@@ -6,8 +6,8 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import but_not
 from vigym.core.compiler.simd import maximum
 
-ITERATIONS = 20  # of the first attempt
-BRIEF_ITERATIONS = 4  # next to a solution, where the last steps needed many
+ITERATIONS = 20  # of a chord iteration
+BRIEF_ITERATIONS = 4  # from a solution, if the last steps needed many
 TIGHTENING_ITERATIONS = 12  # of the interior point with less relaxation
 DAMPED_ITERATIONS = 60  # of damped full Newton
 SPLITTING_ITERATIONS = 150  # where contacts are split from the equations of motion
@@ -36,12 +36,12 @@ class Method(NamedTuple):
         damped: whether full Newton steps are damped, instead of a chord iteration.
         interior_point: whether the interior point solves contacts and limits, not projections.
         splitting: whether contacts are split from the equations of motion.
-        breaks_cycles: whether contacts that turn between two branches take the third.
+        breaks_cycles: whether contacts that alternate between two branches take the third.
         half_steps: whether nonsmooth lanes start with half steps, and no motor is taken past its
             largest rate at once.
-        warm: whether it starts from the forces and the knot 3 of the attempt before.
-        brief: whether it is given up after a few iterations.
-        resumes: whether the last steps were solved by the interior point too.
+        warm: whether the attempt starts from the forces and the knot 3 of the last one.
+        brief: whether the attempt is given up after a few iterations.
+        resumes: whether the interior point solved the last steps, too.
     """
 
     damped: bool
@@ -55,17 +55,18 @@ class Method(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """Options of one Newton iteration; lane values but for number, method and tolerance.
+    """Options of one Newton iteration; lane values except number, method and tolerance.
 
     Attributes:
         number: how many iterations were made before.
         method: how the attempt solves the step.
         prox: proximal part of contact forces.
         kappa: relaxation of the interior point [N m/s].
-        tight: relaxation that it ends with [N m/s].
+        tight: final relaxation of the interior point [N m/s].
         scale: factor on the slopes of the splitting.
-        slack: factor of the tolerance by which residuals round.
-        stalled_slack: the same with that of all positions, where the residual falls no more.
+        slack: factor by which rounding loosens the tolerance.
+        stalled_slack: the same for a residual that has stopped falling, with the rounding of
+            positions.
         tolerance: largest scaled residual of a step.
     """
 
@@ -83,7 +84,7 @@ class Iteration(NamedTuple):
 class LawErrors(NamedTuple):
     """Distances of the forces of contacts, motors, limits and dry friction from their laws.
 
-    They are taken after the increment, of the interior point at the guess.
+    They are measured after the increment, those of the interior point at the guess.
 
     Attributes:
         largest: largest distance, scaled.
@@ -105,7 +106,7 @@ class Evaluation(NamedTuple):
 
     Attributes:
         residual: largest residual, scaled.
-        rotation: largest rotation of the increment [rad], where it was solved for.
+        rotation: largest rotation of the increment [rad], if the increment was solved for.
         gap: largest gap of joints and loops, scaled.
         gap_left: gap that the increment leaves.
         nonsmooth: lanes in which a contact, motor, limit or dry friction has a force.
@@ -133,7 +134,7 @@ def max_iterations(method):
 
 
 class Solution(NamedTuple):
-    """Findings of the attempts at a step; lane values.
+    """Result of the attempts at a step; lane values.
 
     Attributes:
         done: lanes that converged.

@@ -1,10 +1,10 @@
-"""Increments: the part that is taken, in nonsmooth lanes by a line search, and taking it.
+"""Increments: their step length, by a line search in nonsmooth lanes, and their application.
 
-Dynamics, forces and velocities are linear in the part of an increment that is taken. Only the laws
-of contacts, motors, limits and dry friction are not: full increments may jump between sets of open,
-sticking and slipping contacts for ever. The squared distance of the forces from their laws is
-measured along the increment, without any further evaluation of the equations. Before it and after
-the whole of it the evaluation has measured it already.
+Dynamics, forces and velocities are linear in the step length. Only the laws of contacts, motors,
+limits and dry friction are not: full increments may jump between sets of open, sticking and
+slipping contacts for ever. The squared distance of the forces from their laws is measured along the
+increment, without any further evaluation of the equations. Its values before the increment and
+after the full one are known from the evaluation.
 """
 
 from vigym.core.body.dynamics import apply_increment
@@ -19,23 +19,23 @@ from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.solver.residual import step_forces
 
 MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
-HALF_STEP_COUNT = 15  # number of half steps in nonsmooth lanes, of the method that takes them
-SHORT, SHORT_INTERIOR = 0.07, 0.005  # parts of increments that bring next to nothing
-LITTLE_TAKEN = 0.1  # part of an increment below which it is refused where its forces are huge
+HALF_STEP_COUNT = 15  # number of half steps in nonsmooth lanes, by the method of half steps
+SHORT, SHORT_INTERIOR = 0.07, 0.005  # step lengths that count as nearly zero
+LITTLE_TAKEN = 0.1  # step length below which an increment with huge forces is refused
 LARGE_RESIDUAL = 10.0  # scaled residual of an increment whose laws contradict each other
-OVERSHOOT = 3.0  # factor on squared distances from laws after such an increment
-SOFTENED_PROX = 0.1  # proximal part of contacts in the iteration after one was refused
+OVERSHOOT = 3.0  # factor on the squared distances from laws by such an increment
+SOFTENED_PROX = 0.1  # proximal part of contacts in the iteration after such an increment
 FIRMING = 0.03  # factor on a softened proximal part in each further iteration
-NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are not seen
+NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are ignored
 HALVINGS = 6  # largest number of halvings of an increment
-DECREASE = 1e-3  # part of the first order decrease that is asked for [Armijo]
+DECREASE = 1e-3  # part of the first order decrease that is required [Armijo]
 
 
 @phase
 def squared_law_errors(d, step_length, per_h, prox, of_contacts):
     """Sum the squared distances of all forces from their laws after a part of the increment.
 
-    Those of contacts only if asked for. Returns the sum [N^2].
+    Contact forces are included only on request. Returns the sum [N^2].
     """
     total = d.full(0.0)
     if of_contacts and d.contact_count > 0:
@@ -49,8 +49,8 @@ def squared_law_errors(d, step_length, per_h, prox, of_contacts):
 def search_step_length(d, longest, small, per_h, iteration, found):
     """Halve the increment in the nonsmooth lanes until the forces come nearer to their laws.
 
-    Errors below ``small`` [N^2] are near enough. Returns the part that is taken, at most
-    ``longest``: the best one found where none is good enough.
+    Errors below ``small`` [N^2] are accepted. Returns the step length, at most ``longest``: the
+    best one found if none is good enough.
     """
     one, of_contacts = d.full(1.0), not iteration.method.splitting
     best, least = longest, 1e300 * one
@@ -76,10 +76,10 @@ def search_step_length(d, longest, small, per_h, iteration, found):
 def choose_step_length(d, step, rotation, found, iteration):
     """Limit the increment: no body turns too far, and forces stay in their cones.
 
-    Returns the part of it that is taken. In nonsmooth lanes it is halved until the forces come
-    nearer to their laws, but for the first increment: the guess does not satisfy the dynamics. A
-    splitting searches for those of motors, limits and dry friction alone.
-    Another method takes half steps at first: full ones may flip between sets of contacts for ever.
+    Returns the step length. In nonsmooth lanes it is halved until the forces come nearer to their
+    laws. The first increment is not halved, as the guess does not satisfy the dynamics. The
+    splitting measures only the forces of motors, limits and dry friction. One method takes half
+    steps at first: full steps may flip between sets of contacts for ever.
     """
     damped = iteration.method.damped and not iteration.method.interior_point
     limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
@@ -98,10 +98,10 @@ def choose_step_length(d, step, rotation, found, iteration):
 
 @inline
 def find_stalled_lanes(d, length, refused, found, method):
-    """Find the nonsmooth lanes that take next to nothing of an increment.
+    """Return the nonsmooth lanes whose accepted step length is nearly zero.
 
-    The line search leaves so little, or the boundary of the cones. Increments that are ``refused``
-    do not count.
+    The line search shortens it, or the boundary of the cones. Increments that are ``refused`` do
+    not count.
     """
     if method.damped and not method.interior_point:
         return d.full(0.0)
@@ -113,11 +113,11 @@ def find_stalled_lanes(d, length, refused, found, method):
 def find_overdetermined_lanes(d, length, found, iteration):
     """Find the nonsmooth lanes whose increment is to be refused: its laws contradict each other.
 
-    Contacts that stick and motors at their largest rate may ask for more than the bodies are free
-    to do. Only the proximal part bounds their forces then, and these mislead the laws in the next
-    iteration. It shows in a residual of ten force scales, and in forces that are further from their
-    laws than before. The first increment is refused then, and one that the line search takes little
-    of. Nothing moves; the next iteration solves with soft laws of contacts.
+    Contacts that stick and motors at their largest rate may impose more conditions than the bodies
+    have degrees of freedom. Only the proximal part bounds their forces then, and such forces
+    mislead the laws in the next iteration. The signs are a residual of ten force scales, and forces
+    further from their laws than before. Such an increment is refused if it is the first one, or if
+    its step length is small: nothing moves, and the next iteration has soft laws of contacts.
     """
     method = iteration.method
     if method.damped or method.warm or d.contact_count == 0:
@@ -134,8 +134,8 @@ def find_overdetermined_lanes(d, length, found, iteration):
 def choose_firmness(d, prox, refused, firm):
     """Choose the proximal part of contacts in the next iteration.
 
-    It is large, and laws are soft, after an increment that was refused. From there it falls to
-    ``firm``, the proximal part of firm laws.
+    After a refused increment it is large, so that laws are soft. Then it falls to ``firm``, the
+    proximal part of firm laws.
     """
     firmer = maximum(FIRMING * prox, firm)
     return where(refused, d.full(SOFTENED_PROX), where(above(prox, firm), firmer, prox))
@@ -143,18 +143,18 @@ def choose_firmness(d, prox, refused, firm):
 
 @inline
 def increments_seek_contacts(d):
-    """Return whether contacts that were missed are sought after each increment.
+    """Return whether missed contacts are sought after each increment.
 
-    Places of nearest points and planes of terrain wait for the solution.
+    In mechanisms with contacts of two bodies, or on terrain, they are sought at the solution.
     """
     return d.contact_row_count == 0 and d.terrain_columns == 0
 
 
 @inline
 def take_step(d, step, length, mask, interior_point):
-    """Move bodies and forces a part of their increment, in the lanes of the mask.
+    """Move bodies and forces by a part of their increment, in the lanes of the mask.
 
-    Returns the lanes in which a contact that was missed so far has to be solved for.
+    Returns the lanes in which a missed contact has become active.
     """
     w = d.wide
     h = w.full(step.h)

@@ -1,14 +1,15 @@
-"""Newton's method for one step, all lanes at once, each lane on its own terms.
+"""Newton's method for one step: all lanes at once, each independent of the others.
 
 Chord iteration: one factorisation per step, made anew in a lane only when its residual shrinks by
 less than a factor of four. A lane that has converged is frozen, so its neighbours never change it.
-`vigym.core.solver.convergence` finds the lanes that have converged. In single precision rounding is
-most of what the tolerance leaves: every guess is improved once, whatever its residual.
+`vigym.core.solver.convergence` finds the lanes that have converged. In single precision a residual
+near the tolerance is mostly rounding: every guess is improved once, whatever its residual.
 
 Where contacts, motors, limits or dry friction have a force, the equations are nonsmooth. In such
-nonsmooth lanes every iteration factorises, and a line search takes the part of the increment that
-brings the forces to their laws. An attempt is given up when these parts stay tiny. Further attempts
-use other methods, see ``advance.solve_step``: all of them are damped full Newton.
+nonsmooth lanes every iteration factorises, and a line search chooses a step length that brings the
+forces nearer to their laws. An attempt is given up if the step lengths stay nearly zero. Further
+attempts use other methods, see `vigym.core.solver.attempts.solve_step`: damped full Newton, and
+chord iterations that refine its solutions.
 """
 
 from vigym.core.compiler.kernel import inline, phase
@@ -60,14 +61,15 @@ from vigym.core.solver.residual import (
 from vigym.core.tree.ldu import solve_to_leaves, sum_joint_closures
 
 DIVERGED_RESIDUAL = 1e12  # scaled residual above which a lane is given up
-# Increment [rad] above which the next must be half as large: else it leads to another root of loops
+# Increment [rad] above which the next one must be at most half as large: otherwise Newton leads to
+# another root of loops
 DIVERGED_ROTATION = 1e-3
-LEAST_PROX = 1e-7  # proximal part where a body goes on to sink: heavier ones press on it
+LEAST_PROX = 1e-7  # least proximal part while a body goes on sinking under heavier ones
 TIGHTENING = 0.1  # factor on the proximal part each time that an anchor moves
 MOST_GAP_LEFT = 0.1  # part of a gap that shifts of loop rows may leave
 ROUNDED_GAP = 1e-13  # gap below which that part is rounding
-SHIFT_REDUCTION, LEAST_SHIFT_SCALE = 0.1, 1e-3  # of these shifts where they leave more
-MOST_SHORT_STEPS = 2.0  # tiny parts of increments after which an attempt is given up
+SHIFT_REDUCTION, LEAST_SHIFT_SCALE = 0.1, 1e-3  # of these shifts if they leave more
+MOST_SHORT_STEPS = 2.0  # step lengths of nearly zero after which an attempt is given up
 STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled residual may keep
 
 
@@ -75,8 +77,8 @@ STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled re
 def initial_parameters(d, step, method):
     """Find the proximal parameter, and the relaxation at the start and at the end [N m/s].
 
-    Only the interior point has a relaxation to bring down. The duals of contacts and the slacks of
-    limits are cleared for it, and the speed of impacts is measured, where it does not go on.
+    Only the interior point has a relaxation, which it reduces. Unless it continues from a solution,
+    it clears the duals of contacts and the slacks of limits, and measures the speed of impacts.
     """
     prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
     if method.splitting:
@@ -99,11 +101,11 @@ def initial_parameters(d, step, method):
 
 @inline
 def confirm_converged_lanes(d, step, candidates, prox, method, seek):
-    """Accept the lanes that have converged indeed.
+    """Accept lanes whose convergence is confirmed.
 
-    Those go on in which a contact that seemed far is below the ground, or a proximal anchor moves;
-    their proximal parameter is reduced. Such contacts are sought where ``seek`` says so, and where
-    increments do not seek them. Returns (lanes that are done, proximal parameter).
+    A lane goes on if a missed contact is found, if a rim dips into the ground, or if a proximal
+    anchor moves; its proximal parameter is reduced. Missed contacts are sought if ``seek`` is set,
+    or if increments do not seek them. Returns (lanes that are done, proximal parameter).
     """
     finished = candidates
     if any_lane(candidates):
@@ -138,11 +140,11 @@ def increment_rotation(d, knot3, found):
 def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
     """Find lanes in which the attempt is given up.
 
-    Either the residual is huge, or the line search took next to nothing several times, or Newton
-    leads away from the root next to the prediction: loops have other roots. A damped attempt starts
-    from the last velocities, next to the right one.
+    Either the residual is huge, or the accepted step length was nearly zero several times, or
+    Newton leads away from the root next to the prediction: loops have other roots. A damped attempt
+    starts from the last velocities, next to the right root.
     """
-    finite = above(d.full(DIVERGED_RESIDUAL), found.residual)  # false for what is no number
+    finite = above(d.full(DIVERGED_RESIDUAL), found.residual)  # false for NaN
     hopeless = maximum(above(short_steps, d.full(MOST_SHORT_STEPS)), but_not(d.full(1.0), finite))
     if d.loop_row_count > 0 and not method.damped:
         away = both(
@@ -154,7 +156,7 @@ def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
 
 @inline
 def find_lanes_to_refactorise(d, active, contraction, iteration):
-    """Find lanes that factorise anew: all of damped Newton, of the chord the slow ones."""
+    """Find lanes that factorise anew: all lanes of damped Newton, the slow lanes of a chord."""
     if iteration.method.damped:
         return active
     if iteration.number > 0:
@@ -164,9 +166,9 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 
 @inline
 def adapt_shifts_of_loop_rows(d, found, slack):
-    """Reduce the shifts of loop rows where they leave most of a gap open, as near singular poses.
+    """Reduce the shifts of loop rows that leave too much of a gap open, as near singular poses.
 
-    Gaps that are rounding tell nothing.
+    Gaps of the size of rounding are ignored.
     """
     if d.loop_row_count > 0:
         scale, gap = d.environment.shift_scale, found.gap / slack
@@ -197,8 +199,8 @@ def adapt_parameters(d, prox, length, refused, found, iteration):
 def prepare_next_iteration(d, active, moved, contraction, iteration):
     """Move the anchors of motors, limits and dry friction in the lanes that ``moved``.
 
-    They move after lanes are confirmed: how far a dof yields is measured by how far its force is
-    from its anchor. Returns the lanes that factorise anew.
+    They move only after lanes are confirmed: the distance of a force from its anchor measures how
+    far a dof yields. Returns the lanes that factorise anew.
     """
     if d.has_bounded_forces > 0:
         move_anchors_to_bounded_forces(d, moved)
@@ -207,17 +209,16 @@ def prepare_next_iteration(d, active, moved, contraction, iteration):
 
 @inline
 def start_attempt(d, step, lanes, method, tolerance):
-    """Start from a prediction, or go on from the attempt before.
+    """Start from a prediction, or continue from the attempt before.
 
     Returns:
         Lanes whose budget has iterations left, factor by which rounding loosens the tolerance, and
-        the factor at which a residual that has
-        stopped to fall counts as converged.
+        the same factor for a residual that has stopped falling.
     """
     d.environment.shift_scale = d.full(1.0)
     if method.warm:
         move_anchors_to_contact_forces(d, lanes)
-        if d.loop_row_count > 0:  # those of a solved lane moved on while neighbours iterated
+        if d.loop_row_count > 0:  # those of a solved lane changed while neighbours iterated
             restore_accepted_multipliers(d, d.full(0.0))
     else:
         start_step(d, step, lanes, method.damped)
@@ -257,7 +258,7 @@ def attempt(d, step, lanes, method, tolerance):
         candidates = converged(d, found, contraction, active, iteration)
         step_forces(d, found.errors.max_step, candidates, method.interior_point)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method, number == 0)
-        # what was seen only now in the reopened lanes is in no equation yet
+        # missed contacts and moved anchors of the reopened lanes are in no equation yet
         reopened = but_not(candidates, finished)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):

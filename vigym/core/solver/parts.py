@@ -1,4 +1,4 @@
-"""Parts of a step: halves where a whole one does not converge, longer ones after hard parts."""
+"""Parts of a step: halves if a step does not converge, longer parts after very short ones."""
 
 from typing import Any, NamedTuple
 
@@ -9,26 +9,26 @@ from vigym.core.compiler.simd import absolute, maximum, spread, where
 SMALL = 1.0 / 256.0  # part of the step below which the parts that follow are doubled
 MEDIUM = 0.25  # part of the step from which on methods of many iterations may wait
 SMALLEST = 1.0 / 1048576.0  # halved parts stop at this part of the step
-LENGTHENING = 1.5  # factor on a part where the smallest one fails
-MOST_PATIENCE = 15.0  # most parts that are done before one is doubled, where doubled ones failed
+LENGTHENING = 1.5  # factor on a part after the smallest one failed
+MOST_PATIENCE = 15.0  # most parts to be done before one is doubled, after doubled ones failed
 MOST_TURN = 1.0  # [rad] rotation of a step up to which rates are right to 2e-3
 MOST_HALVINGS = 8  # of the part that a step with larger rotations begins with
-MOST_FAILURES = 1000.0  # a step is given up where more parts than this fail
+MOST_FAILURES = 1000.0  # a step is given up if more parts fail
 
 
 class Parts(NamedTuple):
     """Parts of a step; lane values.
 
     Attributes:
-        size: part to try, of the whole step: halves of one are exact.
+        size: part of the whole step to try; halves of 1 are exact.
         left: part of the step that is left.
         hard: lanes in which a part below `SMALL` was needed.
         seeking: lanes that seek a longer part.
         doubled: lanes whose part is twice as long as the last.
         patience: number of parts to be done before one is doubled.
         waited: number of parts done since one failed.
-        failures: number of parts that failed; one more where the step begins with a part.
-        unlike: lanes whose whole step before had another size.
+        failures: number of parts that failed; one more if the step begins with a part.
+        unlike: lanes whose last whole step had another size.
     """
 
     size: Any
@@ -44,10 +44,10 @@ class Parts(NamedTuple):
 
 @inline
 def shorten_first_part(d, dt, size):
-    """Halve the part to begin with where a body turns too fast for a step as long.
+    """Halve the part to begin with if a body turns too fast for it.
 
-    The farther it turns, the less its rate agrees with its angle. Of more than 2.3 rad times the
-    inertia there is no momentum of a step at all.
+    The farther a body turns in a step, the less its rate agrees with its angle. Its momentum times
+    the step is at most 2.3 rad times its inertia.
     """
     most, turn = d.full(MOST_TURN), absolute(dt) * d.environment.angular_speed
     if any_lane(above(turn, most)):
@@ -84,9 +84,9 @@ def find_parts_for_all_methods(parts):
 
 @inline
 def adapt_patience(parts, done, failed):
-    """Find how many parts are to be done before one is doubled, and how many were since one failed.
+    """Find the number of parts to be done before one is doubled, and of parts done since a failure.
 
-    Each doubled part that fails asks for more, until one is done.
+    Each doubled part that fails raises the first number, until a doubled part is done.
     """
     o, most = spread(0.0, failed), spread(MOST_PATIENCE, failed)
     more = 2.0 * parts.patience + spread(1.0, failed)
@@ -100,10 +100,10 @@ def adapt_patience(parts, done, failed):
 def next_part(parts, done, failed):
     """Find the part of the step to try next, and the lanes in which there is none.
 
-    A part that failed is halved. Once one below `SMALL` was needed, the part after one that is done
-    is twice as long, or after several, where doubled ones failed. Where the smallest one fails,
-    longer parts are sought, which were not tried from this state: bodies jam in a short step, and
-    slide past each other in a longer one.
+    A part that failed is halved. Once a part below `SMALL` was needed, the next part is doubled
+    after each part that is done, or after several if doubled parts failed. If the smallest part
+    fails, longer parts are sought, which were not tried from this state: bodies jam in a short
+    step, and slide past each other in a longer one.
     """
     size, failures = parts.size, parts.failures + failed
     left = parts.left - where(done, size, spread(0.0, size))

@@ -80,16 +80,16 @@ from vigym.core.tree.ldu import (
 STEPS_OF_CUBIC = 5.0  # equal smooth steps after which a cubic predicts the next knot
 # Third differences of velocities over second ones above which a cubic predicts worse than a line
 JERKY = 0.8
-KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
-PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
-JUMPED = 1e6  # gap that stands for a place of touch that jumped: the step does not converge
-POSITION_ROUNDING = 0.05  # round-off of loop forces by that of positions, in parts of the latter
-OPEN_ROUNDING = 0.0, 1.0  # without loops, in double and in single precision
+KINK = 0.05  # [rad] change of a body's rotation per step above that of smooth motion
+PROX = 1e-5  # proximal part of a contact's force: much less would need pivoting across blocks
+JUMPED = 1e6  # gap set for a place on a track that jumped: the step does not converge
+POSITION_ROUNDING = 0.05  # round-off of loop forces, in parts of the round-off of positions
+OPEN_ROUNDING = 0.0, 1.0  # the same without loops, in double and in single precision
 
 
 @phase
 def refactorise(d, step, weight, others):
-    """Factorise anew; the factors of the lanes ``others`` are kept aside and put back."""
+    """Factorise anew; the lanes ``others`` keep their factors."""
     mixed = any_lane(others)
     if mixed:
         save_factors(d.wide)
@@ -108,9 +108,9 @@ def refactorise(d, step, weight, others):
 def predictor_weights(d, h):
     """Find the weights (linear, cubic) of the predictor.
 
-    A line through the midpoints of the last two steps, once one step has been made; a cubic when
-    five equal smooth steps, of size h, have been. A negative weight, which only the composition's
-    backward step asks for, is left out, and so are those that extrapolate too far.
+    After one step the predictor is a line through the midpoints of the last two steps, after five
+    equal smooth steps of size h a cubic. Negative weights, which occur only in the backward step of
+    a composition, become zero, and so do weights that extrapolate too far.
     """
     o, one = d.full(0.0), d.full(1.0)
     h1 = d.environment.step_size
@@ -128,17 +128,17 @@ def position_rounding_factor(d):
     roundings = select_by_precision(OPEN_ROUNDING, d.full(0.0))
     if d.loop_row_count > 0:
         roundings = POSITION_ROUNDING
-    if d.contact_count > 0:  # of a contact's forces it makes all of it
+    if d.contact_count > 0:  # a contact's forces round as positions do
         roundings = 1.0
     return roundings
 
 
 @inline
 def start_step(d, step, lanes, damped):
-    """Predict knot 3, and assemble the loads that stay while Newton iterates.
+    """Predict knot 3, and assemble the loads that are constant while Newton iterates.
 
-    Contacts of two bodies are placed anew only in the ``lanes``. Writes the largest terms of a
-    residual, for round-off.
+    Contacts of two bodies are placed anew only in the ``lanes``. The largest terms of a residual
+    are written, to find its round-off.
     """
     o, one = d.full(0.0), d.full(1.0)
     linear, cubic = predictor_weights(d, step.h)
@@ -178,7 +178,7 @@ def start_step(d, step, lanes, damped):
 
 @inline
 def assemble_iterate_forces(d, step, active, iteration):
-    """Assemble all that the guess of knot 3 sets but the bodies' own wrenches.
+    """Assemble all terms that depend on the guess of knot 3, except the bodies' own wrenches.
 
     The interior point moves its forces into their cones in the ``active`` lanes.
 
@@ -221,7 +221,7 @@ def assemble_iterate_forces(d, step, active, iteration):
 
 @inline
 def update_contacts(d, iteration, per_h):
-    """Update the forces of contacts after the increment; returns how far they are from their laws.
+    """Update the forces of contacts after the increment; returns their distances from their laws.
 
     The largest distance is not scaled yet [N].
     """
@@ -241,7 +241,7 @@ def update_contacts(d, iteration, per_h):
 def update_forces_after_increment(d, step, iteration, nonsmooth):
     """Update the forces of contacts, motors, limits and dry friction after the increment.
 
-    Returns (increment as an inertial force, scaled; how far the forces are from their laws, in the
+    Returns (increment as an inertial force, scaled; distances of the forces from their laws, in the
     nonsmooth lanes).
     """
     o, one = d.full(0.0), d.full(1.0)
@@ -268,8 +268,8 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
 def find_jerky_lanes(d, knot3):
     """Find the lanes whose velocities jerk: their third differences are as large as their second.
 
-    Torques of a controller jump there, or contacts stick and slip. A cubic through the last
-    velocities predicts worse than a line then.
+    The torques of a controller may jump, or contacts stick and slip in turns. A cubic through the
+    last velocities predicts worse than a line then.
     """
     knots = knot3, knot_buffer(d, 0), knot_buffer(d, 1), knot_buffer(d, 2)
     length = d.environment.length_scale
@@ -280,9 +280,9 @@ def find_jerky_lanes(d, knot3):
 
 @inline
 def count_equal_steps(d, knot3, h):
-    """Count the equal smooth steps that lie behind, this one included.
+    """Count the equal smooth steps up to this one.
 
-    In jerky lanes the count stays below that of a cubic: a line predicts the next step.
+    In jerky lanes the count stays below `STEPS_OF_CUBIC`: a line predicts the next step.
     """
     environment = d.environment
     zero = 0.0 * d.full(1.0)
@@ -297,7 +297,7 @@ def count_equal_steps(d, knot3, h):
 
 @inline
 def step_forces(d, step_length, mask, interior_point):
-    """Move the forces of joints and contacts a part of their way, in the lanes of the mask."""
+    """Move the forces of joints and contacts by a part of their change, in lanes of the mask."""
     any_moves = any_lane(mask)
     if any_moves and d.has_bounded_forces > 0:
         step_bounded_forces(d, step_length, mask)
@@ -319,10 +319,10 @@ def accept_forces(d, h, mask):
 
 @inline
 def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
-    """Evaluate the residual, and where multipliers or nonsmooth lanes need it the increment.
+    """Evaluate the residual, and the increment if multipliers or nonsmooth lanes need it.
 
-    Lanes with ``stale`` factors are factorised anew, and those that are ``nonsmooth``: contacts,
-    limits and the like change their slopes.
+    Lanes with ``stale`` factors are factorised anew, and so are ``nonsmooth`` lanes, as contacts
+    and bounded forces change their slopes.
     """
     o = d.full(0.0)
     weight = 0.5 + 0.5 * step.rho
@@ -347,9 +347,9 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
         unbalanced = scaled_residual(d, force, moment)
         if iteration.method.damped and has_loops:
             unbalanced = maximum(unbalanced - multiplier_rounding_residual(d), o)
-        # Nonsmooth lanes are measured by the increment, as inertia feels it. Their forces follow
-        # the rounding of positions by the stiffness of contacts, more than the goal at short steps.
-        # But what an increment that would leave the cones is short of, forces lack.
+        # Nonsmooth lanes are measured by the increment as an inertial force. Stiff contacts turn
+        # rounding of positions into unbalanced forces, above the goal in short steps. But if the
+        # increment is cut at the boundary of the cones, the same share of the forces is missing.
         unbalanced = where(nonsmooth, (1.0 - errors.max_step) * unbalanced, unbalanced)
         residual = maximum(residual, unbalanced)
         if has_loops:

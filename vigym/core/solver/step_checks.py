@@ -1,11 +1,12 @@
-"""Checks of a solved step: those whose energy would be wrong are halved.
+"""Checks of a solved step: steps whose energy would be wrong are halved.
 
-Where contacts work otherwise than their laws say, the step was too long for the places where bodies
-touch. Rebounds that would give more than their landings took are reduced.
+If the work of a contact differs from its law, the step was too long for the motion of the contact
+point. Rebounds that would give more energy than their landings took are reduced.
 
-The equations of a large step have several roots. At those that do not continue the motion before,
-bodies turn abruptly. Smooth motion never does so, but for stiff springs, which turn bodies back and
-forth at every step. Impacts do too. Neither adds kinetic energy that no force explains.
+The equations of a large step have several roots. At a root that does not continue the motion
+before, bodies turn abruptly. In smooth motion only stiff springs do that: they turn bodies back and
+forth at every step. Impacts turn bodies abruptly, too. Neither springs nor impacts add kinetic
+energy that no force explains.
 """
 
 import math
@@ -36,35 +37,35 @@ from vigym.core.solver.explained_work import measure_energy_change, spring_energ
 from vigym.core.solver.iteration import reject_lanes
 from vigym.core.solver.parts import find_parts, find_short_parts
 
-# Part of the step at which halved steps stop where the work of contacts stays inexact
+# Part of the step up to which inexact work of contacts is accepted
 SMALLEST_INEXACT = 1.0 / 16.0
-SMOOTH_TURN = 0.25  # [rad] change of a body's rotation from step to step that smooth motion has not
-ABRUPT_TURN = 0.12  # [rad] such a change with impacts where work is known roughly only
-HALF_TURN = 1.0  # [rad] such a change with impacts: bodies turn by 2 in a step at most
+SMOOTH_TURN = 0.25  # [rad] change of a body's rotation per step above that of smooth motion
+ABRUPT_TURN = 0.12  # [rad] such a change with impacts where work is known only roughly
+HALF_TURN = 1.0  # [rad] such a change with impacts: bodies turn by at most 2 in a step
 SLIGHT_TURN = 0.005  # [rad] such a change with impacts where kinetic energy appears
 FEW = 4.0  # most iterations of a step whose forces are nearly those of the last one
 GAIN = 0.02  # gain of kinetic energy that is too large, in parts of the energy before
 SLACK_SPRING = 1e-3  # square of a spring's rate times the step below which it hardly acts
-SMOOTH_GAIN, SMOOTH_GAIN_OF_TURN = 0.05, 1.5  # the same in a smooth step, more for its rotation^2
-MOST_SMOOTH_GAIN = 0.23  # the most of both
+SMOOTH_GAIN, SMOOTH_GAIN_OF_TURN = 0.05, 1.5  # the same in a smooth step, and per rotation^2
+MOST_SMOOTH_GAIN = 0.23  # largest sum of both
 GAIN_OF_PARTS = 0.01  # the same in a part of a step
-SOUGHT_GAIN = 1.0  # the same in a longer part that is sought where the smallest one failed
-LOOSE_GAIN = 0.1  # the same where the work of forces is not known well enough for that
-LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
-REDUCED, LEAST_SHARE = 0.99, 0.1  # factor on a rebound that gives too much, and the least one
+SOUGHT_GAIN = 1.0  # the same in a longer part, tried after the smallest one failed
+LOOSE_GAIN = 0.1  # the same where the work of forces is known only roughly
+LEAST_GAIN = 1e-3  # gain that is allowed in any case, in force times length scales
+REDUCED, LEAST_SHARE = 0.99, 0.1  # factor on a rebound of too much energy, and its least
 HALVED = 0.5  # factor on a rebound in a step whose kinetic energy rises too much
 SEPARATE = 0.2  # part of the step above which a rebound and the landings it causes are separated
-LEAST_REBOUNDING = 1.0 / 1024.0  # part of the step down to which rebounds are looked at
+LEAST_REBOUNDING = 1.0 / 1024.0  # part of the step down to which rebounds are checked
 INEXACT_SHARE = 0.1  # error of the work of contacts in a step, in parts of that work
 INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times length scales
 
 
 @inline
 def find_lanes_with_springs(d, step):
-    """Find the lanes in which a spring of a joint, or between points, acts within a step.
+    """Find the lanes in which springs of joints, or between points, act in this or the last step.
 
-    Within this one, or the last: a long step leaves energy that a short one after it shows.
-    Potentials may be as stiff: with them all lanes are found.
+    The energy of a vibration that a long step did not resolve appears in a shorter step after it.
+    Potentials may be as stiff as springs: in mechanisms with potentials all lanes are found.
     """
     springs = d.full(1.0 if d.potential_count > 0 else 0.0)
     longer = maximum(absolute(step.h), absolute(step.rho * step.h))
@@ -77,10 +78,9 @@ def find_lanes_with_springs(d, step):
 
 @inline
 def find_lanes_of_rough_work(d, step):
-    """Find the lanes in which the work that explains a gain is known roughly only.
+    """Find the lanes in which the work that explains a gain is known only roughly.
 
-    Springs give half of their impulse to the step before, motions and wrenches that are imposed
-    have bounds, and rebounds bring back what a landing leaves of the motion of joints.
+    Work estimates are inaccurate with springs, imposed motions, held wrenches and rebounds.
     """
     imposed = d.full(1.0 if d.wrench_count + d.motion_count > 0 else 0.0)
     return maximum(maximum(imposed, find_lanes_with_springs(d, step)), find_lanes_that_rebound(d))
@@ -97,9 +97,10 @@ def find_lanes_that_gain(change, share):
 
 @inline
 def find_lanes_that_jump(d, change, turn):
-    """Find the lanes in which a part of the kinetic energy appears in a smooth step.
+    """Find the lanes in which no force explains a part of the kinetic energy after a smooth step.
 
-    ``turn`` is the largest rotation [rad]: energies in the middle of steps differ by its square.
+    ``turn`` is the largest rotation [rad]: the energies in the middle of steps differ in proportion
+    to its square.
     """
     share, most = SMOOTH_GAIN + SMOOTH_GAIN_OF_TURN * turn * turn, d.full(MOST_SMOOTH_GAIN)
     least = where(above(share, most), most, share) * change.after
@@ -108,9 +109,9 @@ def find_lanes_that_jump(d, change, turn):
 
 @inline
 def find_lanes_that_double(d, step, change):
-    """Find the lanes in which all kinetic energy and that of springs doubles, by no other force.
+    """Find the lanes in which the sum of kinetic and spring energy doubles without another force.
 
-    Where springs are too fast for a step, it is all that tells another root.
+    If springs are too fast for a step, no other check detects another root.
     """
     energy = change.before + spring_energy_at_knot(d, step)
     return above(change.rise, energy + LEAST_GAIN * change.scale)
@@ -120,8 +121,8 @@ def find_lanes_that_double(d, step, change):
 def find_lanes_that_turn_round(d, step):
     """Find the lanes in which a joint with limits turns by more than 2.8 rad in a step.
 
-    The momentum of a step falls as it turns on from there, and its rate from 4.2 rad on, so that
-    the equations have roots at which a joint beside one limit turns on to the other one.
+    Beyond that angle the momentum of a step falls, and its rate falls beyond 4.2 rad. The equations
+    then have roots at which a joint beside one limit turns on to the other limit.
     """
     o, found = d.full(0.0), d.full(0.0)
     for r in range(d.active_joint_count):
@@ -139,11 +140,12 @@ def find_lanes_that_turn_round(d, step):
 def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     """Find the lanes in which a step leads to another root.
 
-    A smooth step does where a body turns abruptly, unless there are springs: stiff ones turn bodies
-    back and forth. A step with impacts does where kinetic energy appears and a body turns otherwise
-    than in the step before, where a body turns by a radian more, without springs, or where a joint
-    with limits turns by more than 2.8 rad. Larger gains are allowed, and turns, where work is
-    known roughly only, and where shorter parts failed.
+    A smooth step without springs does so if a body turns abruptly, or if no force explains a part
+    of the kinetic energy. Stiff springs turn bodies back and forth: with springs only a doubled
+    energy counts. A step with impacts does so if a body turns otherwise than in the step before,
+    and kinetic energy appears, or the turn changes by a radian without springs, or a joint with
+    limits turns by more than 2.8 rad. Larger gains and turns are allowed where work is known only
+    roughly, and where shorter parts failed.
     """
     more = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     more = absolute(step.h) * max_over_body_lanes(more, step.h)
@@ -165,11 +167,11 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
 
 @inline
 def reject_other_roots(d, step, parts, change, turn, suspects, solved):
-    """Let suspect lanes fail that another root was found in.
+    """Let suspect lanes fail in which another root was found.
 
-    ``turn`` is the largest rotation of the step [rad]. After a smooth step the next ones begin with
-    halves, too. So they do after any step of a mechanism with contacts: its arms may swing on a
-    body at rest, and halves in the same phase of every swing would feed the swing.
+    ``turn`` is the largest rotation of the step [rad]. If such a step is smooth, the next steps
+    begin with halves, too. In mechanisms with contacts they do so after any such step: arms may
+    swing on a body at rest, and halves in the same phase of every swing would add energy to it.
     """
     if any_lane(suspects):
         others = find_lanes_of_other_roots(d, step, parts, change, turn, solved.nonsmooth)
@@ -184,8 +186,8 @@ def reject_other_roots(d, step, parts, change, turn, suspects, solved):
 def reject_parts_that_gain(d, step, parts, change, suspects, solved):
     """Let suspect lanes fail in which a part of a step gains kinetic energy that no force explains.
 
-    Not where work is known roughly only. Of the longer parts that are sought where the smallest one
-    failed, those fail that double the energy.
+    Lanes whose work is known only roughly are left out. Longer parts, tried after the smallest one
+    failed, fail only if they double the energy.
     """
     suspects = both(suspects, solved.done)
     if any_lane(suspects):
@@ -197,11 +199,11 @@ def reject_parts_that_gain(d, step, parts, change, suspects, solved):
 
 @phase(needs="contacts", otherwise=zero)
 def find_lanes_of_inexact_work(d, h):
-    """Find the lanes in which contacts work otherwise than their laws say.
+    """Find the lanes in which the work of contacts differs from their laws.
 
-    The force of a step acts where bodies touch at its start, and its law holds where they touch at
-    its end. Where that place runs far, as on the rim of a disc that settles, the force does other
-    work: it may even give energy, which contacts never do.
+    The force of a step acts at the contact point of its start, and its law holds at the contact
+    point of its end. If the point moves far, as on the rim of a disc that settles, the force does
+    other work than its law: it may even give energy, which contacts never do.
     """
     error, size = d.full(0.0), d.full(0.0)
     for c in range(d.contact_count):
@@ -218,9 +220,9 @@ def find_lanes_of_inexact_work(d, h):
 
 @inline
 def reject_inexact_work(d, parts, change, inexact, solved):
-    """Let lanes fail in which the work of contacts is inexact, unless their step is short already.
+    """Let lanes fail in which the work of contacts is inexact.
 
-    Where all shorter parts failed they fail only if kinetic energy appears.
+    After all shorter parts failed, they fail only if kinetic energy appears.
     """
     gains = find_lanes_that_gain(change, d.full(GAIN_OF_PARTS))
     return reject_lanes(solved, but_not(inexact, but_not(parts.seeking, gains)))
@@ -230,13 +232,13 @@ def reject_inexact_work(d, parts, change, inexact, solved):
 def reduce_rebounds_that_gain(d, step, parts, change, rebounds):
     """Reduce rebounds in the lanes in which they give more energy than their landings took.
 
-    Newton's law of restitution does so where friction turns round within an impact, or where other
-    contacts are hit by the rebound. In short parts `LEAST_GAIN` more is allowed. Long parts in
-    which other contacts are hit are to be halved first: in a part of its own a rebound is right.
-    Where bodies turn far in a step the work of an impact is not known as well: rebounds are halved
-    in lanes whose kinetic energy rises by more than a tenth without them.
+    By Newton's law of restitution they give more if friction reverses within an impact, or if the
+    rebound hits other contacts. Short parts are allowed `LEAST_GAIN` more. A long part with
+    landings is halved before its rebounds are reduced: a rebound in a part of its own is right. If
+    bodies turn far in a step, the work of an impact is inaccurate: rebounds are halved in lanes
+    whose kinetic energy rises by more than a tenth beyond the work that explains it.
 
-    Returns these lanes.
+    Returns the lanes of both.
     """
     long = above(parts.size, d.full(SMALLEST_INEXACT))
     more = where(long, d.full(LEAST_REBOUND_GAIN), d.full(LEAST_GAIN))
@@ -255,7 +257,7 @@ def reduce_rebounds_that_gain(d, step, parts, change, rebounds):
 
 @inline
 def energy_given_by_contacts(d, step):
-    """Find what the contacts give in this step, friction deducted [J]."""
+    """Find the energy that contacts give in this step, less the energy that they take [J]."""
     power = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
@@ -268,7 +270,7 @@ def energy_given_by_contacts(d, step):
 def remove_rebounds_of_short_steps(d, parts, failed):
     """Remove the rebounds of lanes whose short steps have no solution.
 
-    Two contacts may hold a body, and each be to let it go.
+    Two contacts may hold a body while the rebound of each would release it.
     """
     stuck = both(failed, above(d.full(2.0 * SMALLEST_INEXACT), parts.size))
     if any_lane(stuck):
@@ -277,10 +279,9 @@ def remove_rebounds_of_short_steps(d, parts, failed):
 
 @inline
 def reject_rebounds_that_gain(d, step, parts, change, rebounds, solved):
-    """Let lanes fail whose rebounds gave too much: more is too much where their step is short.
+    """Let lanes fail whose rebounds gave too much energy; short steps are allowed more.
 
-    By the shortest ones rebounds have been reduced to next to nothing, and what gains is another
-    force.
+    In the shortest steps rebounds are almost zero already, so another force causes the gain.
     """
     rebounds = both(both(rebounds, solved.done), above(parts.size, d.full(LEAST_REBOUNDING)))
     if any_lane(rebounds):
@@ -290,12 +291,12 @@ def reject_rebounds_that_gain(d, step, parts, change, rebounds, solved):
 
 
 class Suspects(NamedTuple):
-    """Lanes whose energy is to be looked at; lane values.
+    """Lanes whose energy is to be checked; lane values.
 
     Attributes:
         roots: bodies turn, and another root may have been found.
-        parts: a part of a step, where contacts have a force, or which is short.
-        inexact: contacts work otherwise than their laws say.
+        parts: a part of a step is nonsmooth or short.
+        inexact: the work of contacts differs from their laws.
         swings: a body may swing too fast for the step.
         far: bodies turn far in smooth steps.
         rebounds: a contact rebounds.
@@ -313,8 +314,8 @@ class Suspects(NamedTuple):
 def find_lanes_to_check_roots(d, turn, solved):
     """Find the lanes in which another root may have been found.
 
-    Where bodies turn little, these are steps of many iterations alone: in others the forces are
-    nearly those of the step before.
+    If bodies turn little, only steps of many iterations count: in other steps the forces are nearly
+    those of the step before.
     """
     hard = both(above(solved.iterations, d.full(FEW)), above(turn, d.full(0.5 * SLIGHT_TURN)))
     return both(solved.done, maximum(above(turn, d.full(0.5 * ABRUPT_TURN)), hard))
@@ -322,7 +323,7 @@ def find_lanes_to_check_roots(d, turn, solved):
 
 @inline
 def find_suspects(d, step, parts, turn, far, solved):
-    """Find the lanes whose energy is to be looked at, by what is known at once."""
+    """Find the lanes whose energy is to be checked, before any energy is computed."""
     done, o = solved.done, d.full(0.0)
     hard = both(find_parts(parts), maximum(solved.nonsmooth, find_short_parts(parts)))
     inexact, rebounds = o, o
@@ -337,24 +338,24 @@ def find_suspects(d, step, parts, turn, far, solved):
 
 @inline
 def find_any_suspects(suspects):
-    """Find the lanes that any check looks at."""
+    """Return the lanes that at least one check examines."""
     forces = maximum(maximum(suspects.parts, suspects.inexact), suspects.rebounds)
     return maximum(maximum(suspects.roots, suspects.far), maximum(suspects.swings, forces))
 
 
 @inline
 def reject_wrong_steps(d, step, parts, rate, solved):
-    """Let lanes fail in which the energy of a solved step is wrong, or has none by a potential.
+    """Let lanes fail in which the energy of a solved step is wrong, or a potential has no value.
 
     Args:
         d: the mechanism's data.
         step: knots and sizes of the step.
         parts: part of the whole step that was solved.
         rate: largest angular speed after the step [rad/s], lane values.
-        solved: findings of the attempts.
+        solved: solution by the attempts.
 
     Returns:
-        The findings, in which these lanes have failed.
+        The solution, in which these lanes have failed.
     """
     remove_rebounds_of_short_steps(d, parts, solved.failed)
     if d.potential_count > 0:
