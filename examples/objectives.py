@@ -8,7 +8,7 @@ import numpy as np
 
 import vigym  # noqa: F401  registers the environments
 from vigym.control.minitaur_gaits import trot
-from vigym.wrappers.vector import PhysicsVectorReward
+from vigym.wrappers import PhysicsVectorReward
 
 FREQUENCIES = (1.0, 2.0, 3.0, 4.0, 5.0)  # steps of a foot per second [Hz]
 OBJECTIVES = ("forward", "mechanical_power", "cost_of_transport")  # a term of the reward, two costs

@@ -8,7 +8,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from scenes.env_cases import assert_same
-from vigym.wrappers import EnergyReward, PhysicsCost, PhysicsVectorReward, vector
+from vigym.wrappers import EnergyReward, PhysicsCost, PhysicsVectorReward
 from vigym.wrappers.terms import QUANTITIES
 
 ID = "vigym/InvertedDoublePendulum-v0"
@@ -59,7 +59,7 @@ def test_vector_of_costs(mode):
     copies = SyncVectorEnv(
         [lambda: PhysicsCost(gym.make(ID, max_episode_steps=4))] * COUNT, autoreset_mode=mode
     )
-    many = vector.PhysicsCost(native(mode))
+    many = PhysicsCost(native(mode))
     assert_same(many.reset(seed=0), copies.reset(seed=0))
     for move in moves(12, COUNT, 1):
         found, expected = many.step(move), copies.step(move)
@@ -96,7 +96,7 @@ def test_chosen_objectives():
 @each_mode
 def test_vector_of_objectives(mode):
     """Rewards of each step as single environments give them, zero where it was a reset."""
-    plain, many = native(mode), vector.PhysicsVectorReward(native(mode), ["alive", "tip", "drift"])
+    plain, many = native(mode), PhysicsVectorReward(native(mode), ["alive", "tip", "drift"])
     plain.reset(seed=0), many.reset(seed=0)
     assert many.reward_space == many.unwrapped.reward_space
     before = np.zeros(COUNT, dtype=bool)
@@ -175,5 +175,5 @@ def test_foreign_environments_are_refused():
         PhysicsVectorReward(gym.make("CartPole-v1"))
     env = PhysicsCost(gym.make("CartPole-v1"), "slip")
     env.reset()
-    with pytest.raises(KeyError, match=r"cost_slip needs info\['slip'\]"):
+    with pytest.raises(KeyError, match=r"PhysicsCost needs info\['slip'\]"):
         env.step(0)

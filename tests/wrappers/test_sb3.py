@@ -19,7 +19,8 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
 from scenes.env_cases import CASES, assert_same
-from vigym.wrappers import SB3VecEnv, vector
+from vigym.wrappers import EnergyReward, SB3VecEnv
+from vigym.wrappers.wrapper import VectorPhysicsWrapper
 
 ID = "vigym/InvertedDoublePendulum-v0"
 COUNT = 3
@@ -116,7 +117,7 @@ def test_learning_is_the_same_as_on_single_environments():
 
 def test_wrapped_environments():
     envs = gym.make_vec(ID, COUNT, max_episode_steps=SHORT, autoreset_mode="SameStep")
-    many = SB3VecEnv(RecordEpisodeStatistics(vector.EnergyReward(envs, 0.5)), info_keys=None)
+    many = SB3VecEnv(RecordEpisodeStatistics(EnergyReward(envs, 0.5)), info_keys=None)
     many.seed(0)
     many.reset()
     assert "reward_mechanical_power" in many.reset_infos[0]
@@ -127,7 +128,7 @@ def test_wrapped_environments():
     assert infos[lane]["reward_mechanical_power"] <= 0.0
     terms = sum(value for key, value in infos[lane].items() if key.startswith("reward_"))
     assert rewards[lane] == pytest.approx(terms)
-    assert many.env_is_wrapped(vector.EnergyReward) == [True] * COUNT
+    assert many.env_is_wrapped(VectorPhysicsWrapper) == [True] * COUNT
     assert many.env_is_wrapped(Monitor, indices=[0]) == [False]
 
 
@@ -202,7 +203,7 @@ def test_keys_that_infos_do_not_have_are_refused(reported, keys, message):
 
 def test_keys_of_wrappers_are_reported():
     envs = gym.make_vec(ID, COUNT, autoreset_mode="SameStep", info_keys=("power_mech",))
-    many = SB3VecEnv(vector.EnergyReward(envs, 0.5), ["reward_mechanical_power"])
+    many = SB3VecEnv(EnergyReward(envs, 0.5), ["reward_mechanical_power"])
     many.reset()
     assert many.step(moves(many, 1)[0])[3][0]["reward_mechanical_power"] < 0.0
 

@@ -6,10 +6,18 @@ import re
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from vigym.wrappers import ConstraintReward, CostOfTransportReward, EnergyReward, vector
+from vigym import wrappers
+from vigym.wrappers import (
+    ConstraintReward,
+    CostOfTransportReward,
+    EnergyReward,
+    PhysicsCost,
+    PhysicsVectorReward,
+)
 
 ID = "vigym/InvertedDoublePendulum-v0"
 KINDS = {
@@ -19,18 +27,12 @@ KINDS = {
 }
 WRAPPERS = [
     *(
-        (EnergyReward, vector.EnergyReward, {"weight": 0.5, "kind": kind}, kind, source)
+        (EnergyReward, {"weight": 0.5, "kind": kind}, kind, source)
         for kind, source in KINDS.items()
     ),
-    (
-        ConstraintReward,
-        vector.ConstraintReward,
-        {"weight": 1e6},
-        "constraint",
-        "constraint_residual_max",
-    ),
+    (ConstraintReward, {"weight": 1e6}, "constraint", "constraint_residual_max"),
 ]
-every = pytest.mark.parametrize(("single", "many", "arguments", "name", "source"), WRAPPERS)
+every = pytest.mark.parametrize(("wrap", "arguments", "name", "source"), WRAPPERS)
 
 
 def moves(count, *shape):
@@ -42,8 +44,8 @@ def terms(info):
 
 
 @every
-def test_the_term_is_added_and_reported(single, many, arguments, name, source):
-    plain, env = gym.make(ID), single(gym.make(ID), **arguments)
+def test_the_term_is_added_and_reported(wrap, arguments, name, source):
+    plain, env = gym.make(ID), wrap(gym.make(ID), **arguments)
     _, before = plain.reset(seed=0)
     _, at_reset = env.reset(seed=0)
     assert data_equivalence(at_reset, {**before, f"reward_{name}": 0.0}, exact=True)
@@ -67,16 +69,24 @@ def test_wrappers_stack():
 
 
 @every
-def test_specs_and_pickles_rebuild(single, many, arguments, name, source):
-    env = single(gym.make(ID), **arguments)
+def test_specs_and_pickles_rebuild(wrap, arguments, name, source):
+    env = wrap(gym.make(ID), **arguments)
     again = gym.make(env.spec)
-    assert isinstance(again, single)
+    assert str(again) == str(env)
+    assert str(env).startswith(f"<{wrap.__name__}<")
+    assert EnvSpec.from_json(env.spec.to_json()) == again.spec == env.spec
     env.reset(seed=0)
     env.step(moves(1, 1)[0])
     copy = pickle.loads(pickle.dumps(env))
     assert data_equivalence(copy.step(moves(1, 1)[0]), env.step(moves(1, 1)[0]), exact=True)
     assert data_equivalence(again.reset(seed=1), env.reset(seed=1), exact=True)
     assert data_equivalence(again.step(moves(1, 1)[0]), env.step(moves(1, 1)[0]), exact=True)
+
+
+def test_vectors_have_the_same_wrappers():
+    for name in wrappers.__all__:
+        assert getattr(wrappers.vector, name) is getattr(wrappers, name)
+    assert wrappers.vector.__all__ == wrappers.__all__
 
 
 def test_the_cost_of_transport_of_what_travels():
@@ -87,22 +97,20 @@ def test_the_cost_of_transport_of_what_travels():
     assert reward == pytest.approx(sum(terms(info).values()))
     stays = CostOfTransportReward(gym.make(ID), 0.1)
     stays.reset(seed=0)
-    with pytest.raises(
-        KeyError, match=r"reward_cost_of_transport needs info\['cost_of_transport'\]"
-    ):
+    with pytest.raises(KeyError, match=r"CostOfTransportReward needs info\['cost_of_transport'\]"):
         stays.step(moves(1, 1)[0])
 
 
 @every
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("native", [True, False])
-def test_vector_form_equals_single_form(single, many, arguments, name, source, mode, native):
+def test_vector_form_equals_single_form(wrap, arguments, name, source, mode, native):
     def short():
         return gym.make(ID, max_episode_steps=4)
 
-    wrapped = SyncVectorEnv([lambda: single(short(), **arguments)] * 3, autoreset_mode=mode)
+    wrapped = SyncVectorEnv([lambda: wrap(short(), **arguments)] * 3, autoreset_mode=mode)
     plain = gym.make_vec(ID, 3, max_episode_steps=4, autoreset_mode=mode) if native else None
-    env = many(plain or SyncVectorEnv([short] * 3, autoreset_mode=mode), **arguments)
+    env = wrap(plain or SyncVectorEnv([short] * 3, autoreset_mode=mode), **arguments)
     expected, found = wrapped.reset(seed=0), env.reset(seed=0)
     assert data_equivalence(found, expected, exact=True)
     for move in moves(10, 3, 1):
@@ -131,9 +139,9 @@ def infos_equal(found, expected):
 @pytest.mark.parametrize(
     ("wrap", "needed"),
     [
-        (lambda env: vector.EnergyReward(env, 0.1), ["power_mech"]),
-        (lambda env: vector.PhysicsCost(env, "slip"), ["slip"]),
-        (lambda env: vector.PhysicsVectorReward(env, ["alive", "drift"]), ["energy_balance"]),
+        (lambda env: EnergyReward(env, 0.1), ["power_mech"]),
+        (lambda env: PhysicsCost(env, "slip"), ["slip"]),
+        (lambda env: PhysicsVectorReward(env, ["alive", "drift"]), ["energy_balance"]),
     ],
 )
 def test_vectors_that_do_not_report_what_a_term_reads_are_refused(wrap, needed):
@@ -147,8 +155,8 @@ def test_vectors_that_do_not_report_what_a_term_reads_are_refused(wrap, needed):
 
 
 def test_terms_of_wrappers_below_need_not_be_reported():
-    below = vector.EnergyReward(gym.make_vec(ID, 2, info_keys=("power_mech",)), 0.5)
-    env = vector.PhysicsVectorReward(below, ["mechanical_power"])
+    below = EnergyReward(gym.make_vec(ID, 2, info_keys=("power_mech",)), 0.5)
+    env = PhysicsVectorReward(below, ["mechanical_power"])
     env.reset(seed=0)
     assert np.all(env.step(moves(2, 1))[1] < 0.0)
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import VectorEnv
 from tensordict import TensorDict
 
 from vigym.envs.vector import TaskVectorEnv
+from vigym.wrappers.wrapper import require_same_step
 
 
 class RslRlVecEnv:
@@ -44,10 +45,7 @@ class RslRlVecEnv:
         if not isinstance(inner, TaskVectorEnv):
             expected = "a vector environment of vigym, of gymnasium.make_vec"
             raise TypeError(f"env: found {type(inner).__name__}, expected {expected}")
-        mode = inner.autoreset_mode
-        if mode != AutoresetMode.SAME_STEP:
-            expected = 'SAME_STEP: make it with autoreset_mode="SameStep"'
-            raise ValueError(f"env: found autoreset mode {mode}, expected {expected}")
+        require_same_step(env)
         self.env, self._inner = env, inner
         self.device = device
         self.cfg: dict[str, Any] = dict(env.spec.kwargs) if env.spec is not None else {}

@@ -5,14 +5,14 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.env_util import is_wrapped
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from vigym.envs.infos import Infos, info_of, plain
 from vigym.envs.vector import TaskVectorEnv
-from vigym.wrappers.wrapper import VectorPhysicsWrapper
+from vigym.wrappers.wrapper import VectorPhysicsWrapper, require_same_step
 
 Indices = None | int | Iterable[int]
 _SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
@@ -50,10 +50,7 @@ class SB3VecEnv(VecEnv):
                 f"env: found {type(env).__name__}, "
                 "expected a vector environment of gymnasium.make_vec"
             )
-        mode = env.metadata.get("autoreset_mode")
-        if mode != AutoresetMode.SAME_STEP:
-            expected = 'SAME_STEP: make it with autoreset_mode="SameStep"'
-            raise ValueError(f"env: found autoreset mode {mode}, expected {expected}")
+        require_same_step(env)
         self.env = env
         self._require_reported(info_keys)
         self._info_keys = info_keys
@@ -198,7 +195,7 @@ class SB3VecEnv(VecEnv):
         own = all(isinstance(layer, VectorPhysicsWrapper) for layer in wrappers)
         if keys is None or not (own and isinstance(inner, TaskVectorEnv)):
             return
-        added = {key for layer in wrappers for key in layer.term.info_entries(0.0)}
+        added = {key for layer in wrappers for key in layer.term.entries}
         read = [key for key in keys if key not in added]
         inner.checked_info_keys(read)
         reported = inner.info_keys

@@ -1,10 +1,11 @@
 """Terms that wrappers compute from the physics in `info`, of one environment or of a vector."""
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,155 +24,88 @@ QUANTITIES = {
 ENERGY_KINDS = ("mechanical_power", "torque_squared", "drift")
 
 
-class Term(Protocol):
-    """Addition of a wrapper to a step."""
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Keys of `info` that it reads."""
-
-    def __call__(self, info: Mapping[str, Any]) -> Any:
-        """Return the value of a step that led to `info`, over its leading dimensions `...`."""
-
-    def info_entries(self, value: Any) -> dict[str, Any]:
-        """Return the entries of `info`; each is added to the value already there."""
-
-    def reward(self, reward: Any, value: Any) -> Any:
-        """Return the reward of the step with the term."""
-
-
 @dataclass(frozen=True)
-class PenaltyTerm:
-    """Reward term -weight |quantity|, added to `info` as `reward_<kind>`.
+class Term:
+    """Addition of a wrapper to a step.
 
     Attributes:
-        kind: one of `QUANTITIES`.
-        weight: per unit of the quantity, >= 0.
-
-    Raises:
-        ValueError: an unknown kind, or a weight that is not a finite number >= 0.
+        name: of the function of `vigym.wrappers` that adds it.
+        keys: of the entries of `info` that it reads.
+        value: function of these entries, each (...,), that returns the value of the term.
+        reward: function of the reward of a step and the value that returns the new reward.
+        entries: keys of `info` that report the value; it is added to a value already there.
     """
 
-    kind: str
-    weight: float
-
-    def __post_init__(self) -> None:
-        require_kind(self.kind, QUANTITIES)
-        require_number(f"weight of reward_{self.kind}", self.weight)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Key of the quantity."""
-        return (QUANTITIES[self.kind],)
+    name: str
+    keys: tuple[str, ...]
+    value: Callable[..., Any]
+    reward: Callable[[Any, Any], Any]
+    entries: tuple[str, ...]
 
     def __call__(self, info: Mapping[str, Any]) -> Any:
-        """Return the term (...,).
+        """Return the value of a step that led to `info`, over its leading dimensions `...`.
 
         Raises:
-            KeyError: the environment does not report the quantity.
+            KeyError: the environment does not report a quantity.
         """
-        return -self.weight * magnitude(info, self.kind, f"reward_{self.kind}")
-
-    def info_entries(self, value: Any) -> dict[str, Any]:
-        """Return the term as `reward_<kind>`."""
-        return {f"reward_{self.kind}": value}
-
-    def reward(self, reward: Any, value: Any) -> Any:
-        """Return the sum of both."""
-        return reward + value
+        for key in self.keys:
+            if key not in info:
+                expected = "a vigym environment that has it"
+                raise KeyError(
+                    f"{self.name} needs info[{key!r}]: found no such key, expected {expected}"
+                )
+        return self.value(*(info[key] for key in self.keys))
 
 
-@dataclass(frozen=True)
-class CostTerm:
-    """Cost of a step, in `info` as `cost` and `cost_<kind>`; the reward is unchanged.
+def penalty(name: str, kind: str, weight: float) -> Term:
+    """Return the reward term -weight |quantity|, added to `info` as `reward_<kind>`.
 
-    Attributes:
+    Raises:
+        ValueError: a weight that is not a finite number >= 0.
+    """
+    entry = f"reward_{kind}"
+    require_number(f"weight of {entry}", weight)
+    return Term(name, (QUANTITIES[kind],), partial(_penalty, weight), operator.add, (entry,))
+
+
+def _penalty(weight: float, quantity: Any) -> Any:
+    return -weight * np.abs(quantity)
+
+
+def cost(name: str, kind: str, limit: float | None) -> Term:
+    """Return the cost of a step, in `info` as `cost` and `cost_<kind>`; the reward is unchanged.
+
+    Args:
+        name: of the wrapper.
         kind: one of `QUANTITIES`.
         limit: the cost is 1 where |quantity| exceeds it and else 0; None: it is |quantity|.
 
     Raises:
         ValueError: an unknown kind, or a limit that is not a finite number >= 0.
     """
-
-    kind: str
-    limit: float | None
-
-    def __post_init__(self) -> None:
-        require_kind(self.kind, QUANTITIES)
-        if self.limit is not None:
-            require_number("limit", self.limit)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Key of the quantity."""
-        return (QUANTITIES[self.kind],)
-
-    def __call__(self, info: Mapping[str, Any]) -> Any:
-        """Return the cost (...,).
-
-        Raises:
-            KeyError: the environment does not report the quantity.
-        """
-        size = magnitude(info, self.kind, f"cost_{self.kind}")
-        return size if self.limit is None else np.asarray(size > self.limit, dtype=np.float64)[()]
-
-    def info_entries(self, value: Any) -> dict[str, Any]:
-        """Return the cost under both keys."""
-        return {"cost": value, f"cost_{self.kind}": value}
-
-    def reward(self, reward: Any, value: Any) -> Any:
-        """Return the reward."""
-        return reward
+    require_kind(kind, QUANTITIES)
+    if limit is not None:
+        require_number("limit", limit)
+    entries = ("cost", f"cost_{kind}")
+    return Term(name, (QUANTITIES[kind],), partial(_cost, limit), _unchanged, entries)
 
 
-@dataclass(frozen=True)
-class Objectives:
-    """Reward for each of several objectives, in place of their sum.
-
-    Attributes:
-        names: terms of the reward, `reward_<name>` in `info`, or names of `QUANTITIES`, which give
-            -|quantity|.
-        keys: keys of `info` that are read.
-    """
-
-    names: tuple[str, ...]
-    keys: tuple[str, ...]
-
-    def __call__(self, info: Mapping[str, Any]) -> NDArray[np.float32]:
-        """Return the rewards (..., n_objectives).
-
-        Raises:
-            KeyError: the environment does not report one of them.
-        """
-        return np.stack([self._value(info, name) for name in self.names], axis=-1).astype(
-            np.float32
-        )
-
-    def _value(self, info: Mapping[str, Any], name: str) -> Any:
-        term = f"reward_{name}"
-        return info[term] if term in info else -magnitude(info, name, f"objective {name!r}")
-
-    def info_entries(self, value: Any) -> dict[str, Any]:
-        """Return nothing: `info` has all of it."""
-        return {}
-
-    def reward(self, reward: Any, value: Any) -> Any:
-        """Return the rewards of the objectives."""
-        return value
+def _cost(limit: float | None, quantity: Any) -> Any:
+    size = np.abs(quantity)
+    return size if limit is None else 1.0 * (size > limit)
 
 
-def energy_penalty(kind: str, weight: float) -> PenaltyTerm:
-    """Return the penalty on a kind of energy.
-
-    Raises:
-        ValueError: a kind that is not in `ENERGY_KINDS`, or a weight out of range.
-    """
-    require_kind(kind, ENERGY_KINDS)
-    return PenaltyTerm(kind, weight)
+def _unchanged(reward: Any, value: Any) -> Any:
+    return reward
 
 
-def objectives_of(env: Any, names: Sequence[str] | None) -> Objectives:
-    """Return the named objectives of an environment or a vector of them; None: all reward terms.
+def objectives_of(name: str, env: Any, names: Sequence[str] | None) -> Term:
+    """Return rewards (..., n_objectives), one for each objective, in place of their sum.
+
+    Args:
+        name: of the wrapper.
+        env: an environment or a vector of them.
+        names: of terms of its reward, or of `QUANTITIES`, which give -|quantity|; None: all terms.
 
     Raises:
         TypeError: names that are no sequence, or not an environment of vigym.
@@ -184,15 +118,25 @@ def objectives_of(env: Any, names: Sequence[str] | None) -> Objectives:
     if isinstance(names, str):
         raise TypeError(f"objectives: found {names!r}, expected a sequence of names")
     objectives = tuple(dict.fromkeys(terms)) if names is None else tuple(names)
-    for name in objectives:
-        if name not in terms and name not in QUANTITIES:
+    for each in objectives:
+        if each not in terms and each not in QUANTITIES:
             expected = sorted({*terms, *QUANTITIES})
-            raise ValueError(f"objectives: found {name!r}, expected names among {expected}")
+            raise ValueError(f"objectives: found {each!r}, expected names among {expected}")
     if not objectives or len(set(objectives)) < len(objectives):
         found = list(objectives)
         raise ValueError(f"objectives: found {found}, expected at least one name, each once")
-    keys = [f"reward_{name}" if name in terms else QUANTITIES[name] for name in objectives]
-    return Objectives(objectives, tuple(keys))
+    keys = tuple(f"reward_{each}" if each in terms else QUANTITIES[each] for each in objectives)
+    return Term(name, keys, partial(_objectives, keys), _replaced, ())
+
+
+def _objectives(keys: tuple[str, ...], *entries: Any) -> NDArray[np.float32]:
+    pairs = zip(keys, entries, strict=True)
+    values = [entry if key.startswith("reward_") else -np.abs(entry) for key, entry in pairs]
+    return np.stack(values, axis=-1).astype(np.float32)
+
+
+def _replaced(reward: Any, value: Any) -> Any:
+    return value
 
 
 def require_reported(env: Any, term: Term) -> None:
@@ -208,31 +152,14 @@ def require_reported(env: Any, term: Term) -> None:
 
 
 def added_terms(env: Any) -> list[str]:
-    """Return the names of the reward terms that wrappers add."""
-    names = []
+    """Return the names of the reward terms that wrappers add, those of inner wrappers first."""
+    names: list[str] = []
     while hasattr(env, "env"):
-        if isinstance(getattr(env, "term", None), PenaltyTerm):
-            names.append(env.term.kind)
+        if isinstance(term := getattr(env, "term", None), Term):
+            keys = [key for key in term.entries if key.startswith("reward_")]
+            names += [key.removeprefix("reward_") for key in keys]
         env = env.env
     return names[::-1]
-
-
-def reward_space(objectives: Objectives) -> gym.spaces.Box:
-    """Return the space of the rewards of one environment (n_objectives,)."""
-    return gym.spaces.Box(-np.inf, np.inf, (len(objectives.names),), dtype=np.float32)
-
-
-def magnitude(info: Mapping[str, Any], kind: str, needed_by: str) -> Any:
-    """Return the absolute value (...,) of a physics quantity.
-
-    Raises:
-        KeyError: the environment does not report it.
-    """
-    key = QUANTITIES[kind]
-    if key not in info:
-        expected = "a vigym environment that has it"
-        raise KeyError(f"{needed_by} needs info[{key!r}]: found no such key, expected {expected}")
-    return np.abs(info[key])
 
 
 def require_kind(kind: str, known: Sequence[str] | Mapping[str, str]) -> None:

@@ -1,30 +1,17 @@
-"""Wrappers of vector environments, with the same names as the wrappers of single environments."""
+"""Wrappers of vector environments by their former names: those of `vigym.wrappers` wrap both."""
 
-from typing import Any
+from vigym.wrappers.wrapper import (
+    ConstraintReward,
+    CostOfTransportReward,
+    EnergyReward,
+    PhysicsCost,
+    PhysicsVectorReward,
+)
 
-from gymnasium.vector import VectorEnv
-
-from vigym.wrappers import wrapper
-from vigym.wrappers.wrapper import VectorPhysicsWrapper
-
-Envs = VectorEnv[Any, Any, Any]
-
-
-class EnergyReward(wrapper.EnergyReward[Envs], VectorPhysicsWrapper):
-    __doc__ = wrapper.EnergyReward.__doc__
-
-
-class ConstraintReward(wrapper.ConstraintReward[Envs], VectorPhysicsWrapper):
-    __doc__ = wrapper.ConstraintReward.__doc__
-
-
-class CostOfTransportReward(wrapper.CostOfTransportReward[Envs], VectorPhysicsWrapper):
-    __doc__ = wrapper.CostOfTransportReward.__doc__
-
-
-class PhysicsCost(wrapper.PhysicsCost[Envs], VectorPhysicsWrapper):
-    __doc__ = wrapper.PhysicsCost.__doc__
-
-
-class PhysicsVectorReward(wrapper.PhysicsVectorReward[Envs], VectorPhysicsWrapper):
-    __doc__ = wrapper.PhysicsVectorReward.__doc__
+__all__ = [
+    "ConstraintReward",
+    "CostOfTransportReward",
+    "EnergyReward",
+    "PhysicsCost",
+    "PhysicsVectorReward",
+]
