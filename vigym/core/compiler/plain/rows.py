@@ -5,6 +5,8 @@ Rows show their fields with units when they are printed, in a debugger too.
 
 from functools import partial
 
+import numpy as np
+
 from vigym.core.compiler.plain.values import Number
 from vigym.core.model.tables.plan import HEADER
 from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
@@ -16,7 +18,7 @@ _FEATURES = {
     type(None): {None, "plain"},
     bool: {None, "loops"},
     int: {None, *_CONTACTS},
-    Number: {None, *_IMPOSED},
+    float: {None, *_IMPOSED},
     complex: {None, *_IMPOSED, "tracks"},
 }
 
@@ -71,7 +73,7 @@ class Row:
         """Show all fields, one in a line."""
         lines = [f"{type(self).__name__} {self.index}"]
         for name, (_, field, _) in self._kind.fields.items():
-            lines.append(f"  {name} = {getattr(self, name)} {field.unit}".rstrip())
+            lines.append(f"  {name} = {np.asarray(getattr(self, name))} {field.unit}".rstrip())
         return "\n".join(lines)
 
 
@@ -172,4 +174,5 @@ def group_data(plan, model, state, work, model_start, state_start, work_start, f
     """Make the data of the environment whose tables start at these slots of the flat arrays."""
     tables = {"plan": plan, "model": model, "state": state, "work": work}
     starts = {"model": model_start, "state": state_start, "work": work_start}
-    return Data(tables, starts, _FEATURES[type(features)])
+    kind = float if isinstance(features, float) else type(features)
+    return Data(tables, starts, _FEATURES[kind])
