@@ -33,7 +33,8 @@ def test_what_follows_from_a_pose():
 
 def test_a_step_and_back():
     """Velocities turned round lead back: q3 (c, -e) = q2."""
-    first, second, third = placed(), Fields(), Fields()
+    first = placed()
+    second, third = Fields(), Fields()
     v, w = np.array(random_vector(RNG)), np.array(random_vector(RNG))
     e = 0.5 * H * w
     c = np.sqrt(1.0 - e @ e)

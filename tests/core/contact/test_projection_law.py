@@ -8,7 +8,8 @@ from vigym.core.contact.laws import projection_law as law
 from vigym.core.model.tables.plan import BALL_CONTACT, SKATE
 
 CONE, PYRAMID = (Fields(pyramid=p, environment=Fields(length_scale=0.5)) for p in (0, 1))
-PROX, PER_H, MASS = 0.2, 100.0, 0.3
+PROX, MASS = 0.2, 0.3
+PER_H = 100.0
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 ANCHOR = (5.0, 0.3, -0.2, 0.1)
 # (n, x, y, z, spin) [m/s, rad/s]

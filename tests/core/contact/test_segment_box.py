@@ -41,7 +41,8 @@ def test_a_level_segment_is_nearest_in_its_middle():
 
 
 def test_the_part_over_a_face():
-    p, v, up = (0.0, 0.0, 0.5), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+    p, v = (0.0, 0.0, 0.5), (1.0, 0.0, 0.0)
+    up = (0.0, 0.0, 1.0)
     tail, head = segment_box.parameter_range_over_box(D, 0.0, p, v, up, HALF)
     assert (tail, head) == pytest.approx((-0.3, 0.3))
 

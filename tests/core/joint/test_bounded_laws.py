@@ -10,7 +10,8 @@ from vigym.core.joint import bounded_laws as laws
 from vigym.core.model.tables.plan import DC_MOTOR, PD_MOTOR
 
 D = Fields()
-RHO, PROX, PER_H = 50.0, 0.2, 100.0
+RHO, PROX = 50.0, 0.2
+PER_H = 100.0
 SLOPE = 30.0  # of the rate by the motion
 
 
