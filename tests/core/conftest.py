@@ -1,12 +1,19 @@
-"""Fixtures of the tests of batches, and of kernels that several processes compile."""
+"""Fixtures of the tests of batches, and of kernels that several processes compile.
+
+Folders named as rooms of the core hold unit tests of functions of kernels, which only plain Python
+calls: ``VIGYM_COMPILE=0 pytest tests/core`` runs them and nothing else. `test_plain_python.py` does so
+where kernels are compiled.
+"""
 
 import importlib
 import sys
 
 import pytest
 
-from vigym.core.compiler import cache, processes
+from vigym.core.compiler import COMPILES
 from vigym.simulation.state import batch
+
+collect_ignore_glob = ["*/*"] if COMPILES else ["test_*.py"]
 
 MODULE = """
 import math
@@ -55,6 +62,8 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def double(tmp_path, monkeypatch):
     """A kernel in a module of its own, kept below ``tmp_path``."""
+    from vigym.core.compiler import cache, processes  # import numba
+
     (tmp_path / "module_of_a_kernel.py").write_text(MODULE)
     monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)

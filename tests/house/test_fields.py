@@ -111,3 +111,11 @@ def test_kernels_read_declared_fields(source: Source):
 def test_kernels_do_not_count_slots(source: Source):
     called = {ast.unparse(node.func) for node in source.nodes if isinstance(node, ast.Call)}
     assert source.name in WHOLE_STATES or not called & {"load", "store"}
+
+
+@pytest.mark.parametrize("source", KERNELS, ids=lambda source: source.name)
+def test_square_roots_are_those_of_the_compiler(source: Source):
+    """Python's own is an error of a negative number in plain Python, and no number of numpy's."""
+    assert not {"math.sqrt", "np.sqrt"} & {
+        ast.unparse(n) for n in source.nodes if isinstance(n, ast.Attribute)
+    }

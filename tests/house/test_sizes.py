@@ -50,6 +50,7 @@ MANY_PARAMETERS = {
     "vigym/core/kernels/start.py start": "entry kernel: Python passes flat arrays",
     "tests/scenes/touching_scenes.py add_five_bar": "a robot's leg: body, hips, knees, rods",
     "vigym/core/compiler/rows.py group_data": "the flat arrays of a lane group and their starts",
+    "vigym/core/compiler/plain/rows.py group_data": "what it stands in for",
 }
 # file and target of an assignment that is left
 PARALLEL = {

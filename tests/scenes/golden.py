@@ -18,12 +18,12 @@ OPTIONS = dict(reversed(CASES))  # of several cases of an id the first
 STEPS = 10
 
 
-def trajectory(name, **options):
+def trajectory(name, count=STEPS, **options):
     """Return first and last observation and the rewards of a few steps."""
     env = gym.make(name, **OPTIONS[name], **options)
     first, _ = env.reset(seed=0)
     moves = np.random.default_rng(0).uniform(-1.0, 1.0, (STEPS, *env.action_space.shape))
-    steps = [env.step(move.astype(np.float32)) for move in moves]
+    steps = [env.step(move.astype(np.float32)) for move in moves[:count]]
     env.close()
     found = {"first": first, "last": steps[-1][0], "rewards": [step[1] for step in steps]}
     return {key: [float(f"{value:.12g}") for value in values] for key, values in found.items()}

@@ -29,6 +29,10 @@ def command(float32: bool, everything: bool) -> None:
     mechanism needs: there are some for trees that touch nothing, for mechanisms with loops, and for
     those with contacts, each for one environment and for batches.
     """
+    from vigym.core.compiler import COMPILES
+
+    if not COMPILES:
+        raise click.ClickException("warmup: found VIGYM_COMPILE=0, expected compiled kernels")
     from vigym.core.compiler.cache import cache_folder  # imports numba
 
     mechanisms = _mechanisms(everything)

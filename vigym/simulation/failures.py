@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from vigym.core.compiler.callbacks import Compiled, compilable_of_user, compile_potential
+from vigym.core.compiler.callbacks import Compiled, compilable_of_user
 from vigym.core.compiler.transforms import OUTPUTS, compile_transform
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.springs import Potential
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.tracks.custom import CustomJoint
+from vigym.simulation.compile.imposed import compile_potential
 
 SHOWN = 6  # most numbers that a message shows
 

@@ -3,11 +3,9 @@
 Bodies that cannot be led back are held, see `vigym.core.contact.held`.
 """
 
-import math
-
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import any_lane
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.math.vectors import dot
 from vigym.core.model.tables.plan import ALIGNED, PAIR_BALL_CONTACT
 
@@ -19,7 +17,7 @@ SHALLOW = 1e-5  # [m] depth of a body up to which each of its contacts is led ba
 def free_fall_acceleration(d):
     """Compute the acceleration of free fall [m/s^2], one without gravity."""
     gravity = d.environment.gravity
-    g = math.sqrt(dot(gravity, gravity))
+    g = sqrt(dot(gravity, gravity))
     return where(g, g, d.full(1.0))
 
 
@@ -37,7 +35,7 @@ def least_end_distance(d, distance, h, lever):
         depth = absolute(distance)
         depth = where(depth - most, most, depth)
         fall = free_fall_acceleration(d) * (h * h) / lever
-        back = math.sqrt(2.0 * fall * depth)
+        back = sqrt(2.0 * fall * depth)
         back = where(back - most, most, back)
         end = distance + d.environment.leads_back * back
     return where(end, d.full(0.0), end)

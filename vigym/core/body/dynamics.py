@@ -4,12 +4,10 @@ Newton's increment is a shift dy of the body's joint anchor and a small world ro
 knot 3.
 """
 
-import math
-
 from vigym.core.body.blocks import set_own_block
 from vigym.core.body.pose import inertia_matrix, step_pose
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, sqrt, where
 from vigym.core.math.turns import step_momentum, step_momentum_slope
 from vigym.core.math.vectors import (
     add,
@@ -124,8 +122,8 @@ def predict_next_knot(d, knot2, knot3, h, rho, linear, cubic):
             cubic,
         )
         e = 0.25 * h * h * dot(w2, w2)
-        c2 = math.sqrt(maximum(1.0 - e, d.full(1.0 - DOMAIN)))
-        s = 1.0 / math.sqrt(e + c2 * c2)
+        c2 = sqrt(maximum(1.0 - e, d.full(1.0 - DOMAIN)))
+        s = 1.0 / sqrt(e + c2 * c2)
         step_pose(body, pose2, pose3, v2, scale(s, w2), s * c2, h)
     return largest, positions
 
@@ -197,7 +195,7 @@ def apply_increment(d, knot2, knot3, h, step_length, mask):
         e = scale(0.5 * h, w)
         c2 = c - 0.5 * dot(e, theta)
         e2 = add(e, scale(0.5, add(scale(c, theta), cross(e, theta))))
-        s = 1.0 / math.sqrt(c2 * c2 + dot(e2, e2))
+        s = 1.0 / sqrt(c2 * c2 + dot(e2, e2))
         w2 = scale(s * 2.0 / h, e2)
         v2 = select3(mask, v2, v)
         w2 = select3(mask, w2, w)

@@ -4,10 +4,8 @@ A pose moves over a step of size h by x3 = x2 + h v2 and q3 = q2 * (c, e), with 
 c = sqrt(1 - e.e) [MC 27, 32].
 """
 
-import math
-
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.simd import maximum
+from vigym.core.compiler.simd import maximum, sqrt
 from vigym.core.math.quaternions import quaternion_product, renormalised, rotation_matrix
 from vigym.core.math.turns import rotation_rate
 from vigym.core.math.vectors import add, cross, dot, mat_vec, scale, sub, symmetric_matrix
@@ -71,7 +69,7 @@ def max_angular_speed(d, knot):
     for block in range(d.block_count):
         w = mean_rotation_rate(d.pose(knot, block))
         largest = maximum(largest, dot(w, w))
-    return math.sqrt(largest)
+    return sqrt(largest)
 
 
 @phase
@@ -86,7 +84,7 @@ def max_angular_speed_change(d, knot2, knot3):
         w2 = d.pose(knot3, block).angular_velocity
         change = sub(w2, w1)
         largest = maximum(largest, dot(change, change))
-    return math.sqrt(largest)
+    return sqrt(largest)
 
 
 @inline
@@ -124,7 +122,7 @@ def max_velocity_differences(d, knots, length):
         v = sub(v, second_difference(v2, v1, pose0.velocity))
         w = sub(w, second_difference(w2, w1, pose0.angular_velocity))
         third = maximum(third, dot(v, v) + square * dot(w, w))
-    return math.sqrt(second), math.sqrt(third)
+    return sqrt(second), sqrt(third)
 
 
 @phase

@@ -95,30 +95,6 @@ def _reason(error: Exception) -> str:
     return (telling or lines or [""])[0]
 
 
-@functools.cache  # compiled once, and kept as long as kernels may call it
-def compile_potential(energy: Callable[..., Any], forces: Callable[..., Any]) -> Compiled:
-    """Compile a potential to a function of C: from 7 numbers of a pose to its 7 numbers.
-
-    Args:
-        energy: of (position, orientation) to a number.
-        forces: of the same to (force, torque), three numbers each.
-
-    Raises:
-        TypeError: functions that are no Python functions, or that numba does not compile.
-    """
-    of_energy, of_forces = compilable_of_user(energy), compilable_of_user(forces)
-
-    def potential(pose, found):
-        position, orientation = pose[:3].copy(), pose[3:].copy()
-        found[0] = of_energy(position, orientation)
-        force, torque = of_forces(position, orientation)
-        for k in range(3):
-            found[1 + k] = force[k]
-            found[4 + k] = torque[k]
-
-    return compile_function(potential, 7, 7)
-
-
 @functools.cache
 def compilable(function: Callable[..., Any]) -> Any:
     """Return a function of our own that numba compiles."""

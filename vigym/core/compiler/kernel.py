@@ -23,8 +23,8 @@ from vigym.core.compiler.linking.passes import (
 
 if getattr(config, "DISABLE_JIT", False):
     raise ImportError(
-        "vigym: found numba's compiler switched off (NUMBA_DISABLE_JIT=1), expected it on: kernels "
-        "do not run without it"
+        "vigym: found numba's compiler switched off (NUMBA_DISABLE_JIT=1), expected it on; "
+        "VIGYM_COMPILE=0 runs the kernels as plain Python"
     )
 
 _OPTIONS = {"error_model": "numpy", "boundscheck": False, "nogil": True, "no_cfunc_wrapper": True}

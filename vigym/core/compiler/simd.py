@@ -178,7 +178,8 @@ def matches_table_dtype(value, table):
 
 
 _define_unary(operator.neg, lambda context, builder, sig, args: builder.fneg(args[0]))
-_define_unary(math.sqrt, lambda context, builder, sig, args: _call(builder, "llvm.sqrt", args[0]))
+sqrt = math.sqrt  # kernels take it from here: plain Python has one that gives NaN, no error
+_define_unary(sqrt, lambda context, builder, sig, args: _call(builder, "llvm.sqrt", args[0]))
 
 
 @intrinsic

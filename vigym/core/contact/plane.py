@@ -18,7 +18,7 @@ import math
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, but_not, select_by_precision
-from vigym.core.compiler.simd import where
+from vigym.core.compiler.simd import sqrt, where
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, sub
 from vigym.core.model.tables.plan import (
     BALL_CONTACT,
@@ -58,7 +58,7 @@ def project_on_plane(direction, normal, other, least=DEGENERATE):
     flat = axpy(-dot(normal, direction), normal, direction)
     square = dot(flat, flat)
     clear = square - least
-    per_length = 1.0 / math.sqrt(where(clear, square, square * 0.0 + 1.0))
+    per_length = 1.0 / sqrt(where(clear, square, square * 0.0 + 1.0))
     return select3(clear, scale(per_length, flat), other)
 
 

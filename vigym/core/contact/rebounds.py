@@ -11,12 +11,10 @@ No landing takes more than the remaining energy of rebounds, so that a row of ba
 energy.
 """
 
-import math
-
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, sqrt, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.math.vectors import (
@@ -183,6 +181,6 @@ def raise_approaches(d, knot2, knot3, slow, weight, most):
                 after, _, _ = touching_velocity(d, contact, knot2, knot3)
                 energy = share * maximum(contact.power, d.full(0.0))
                 square = 2.0 * energy * mobility_along_normal(d, contact, knot2)
-                speed = math.sqrt(after * after + square)
+                speed = sqrt(after * after + square)
                 hit = both(hit, above(speed, slow - contact.approach))
                 contact.approach = where(hit, -speed, contact.approach)

@@ -10,12 +10,10 @@ Further attempts at the step start from there.
 The touching angle is bracketed by earlier contact points and bisected [regula falsi].
 """
 
-import math
-
 from vigym.core.body.correction import find_gap_target, least_gap
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, sqrt, where
 from vigym.core.contact.active_set import OVERLAP, clear_dual, merge_force_into_contact
 from vigym.core.contact.plane import (
     limit_rim_turn,
@@ -80,9 +78,9 @@ def hold_between(first, last):
     """
     between = add(first, last)
     square = dot(between, between)
-    size = math.sqrt(dot(first, first) * dot(last, last))
+    size = sqrt(dot(first, first) * dot(last, last))
     found = both(above(size, 0.0 * size), above(square, OPPOSITE * size))
-    return scale(1.0 / math.sqrt(where(found, square, 1.0 + 0.0 * square)), between), found
+    return scale(1.0 / sqrt(where(found, square, 1.0 + 0.0 * square)), between), found
 
 
 @inline
@@ -93,7 +91,7 @@ def choose_rim_arm(d, rim, rotation, lowest, mask):
     """
     held = mat_vec(rotation, sub(rim.touching_point, rim.point))
     change = sub(lowest, held)
-    turn = math.sqrt(dot(change, change))
+    turn = sqrt(dot(change, change))
     held_by_turn = scale(1.0 / where(mask, turn, d.full(1.0)), held)
     ahead = above(d.full(0.0), dot(mat_vec(rotation, rim.rim_axis), cross(held, lowest)))
     rests = both(mask, above(rim.force[0], LOADED * d.environment.force_scale))

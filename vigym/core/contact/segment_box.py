@@ -10,11 +10,9 @@ part of p(s) outside of the box, the nearest point is the root of the rising, pi
 e(s) . v, or an end.
 """
 
-import math
-
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import absolute, where
+from vigym.core.compiler.simd import absolute, sqrt, where
 from vigym.core.contact.plane import ground_plane, lowest_point, plane_gap, project_on_plane
 from vigym.core.math.vectors import (
     add,
@@ -213,7 +211,7 @@ def bounding_gap(d, contact, knot):
     Only shapes where it is below zero may touch.
     """
     separation = sub(segment_middle(d, contact, knot), box_middle(d, contact, knot))
-    return math.sqrt(dot(separation, separation)) - contact.reach
+    return sqrt(dot(separation, separation)) - contact.reach
 
 
 @inline
@@ -266,7 +264,7 @@ def pair_touching_points(d, contact, knot, place):
     axes, middle, half, half_sizes = segment_in_box_frame(d, contact, knot)
     point = axpy(place, half, middle)
     e = vector_outside_box(point, half_sizes)
-    distance = math.sqrt(dot(e, e))
+    distance = sqrt(dot(e, e))
     crosses, face = find_crossings(d, middle, half, half_sizes)
     apart = but_not(above(distance, d.full(INSIDE)), crosses)
     per_distance = 1.0 / where(apart, distance, d.full(1.0))

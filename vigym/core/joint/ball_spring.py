@@ -20,11 +20,9 @@ With P the sum of both,
 the axes of Newton's increment are the columns of t P^-1: the load grows by t along each alone.
 """
 
-import math
-
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, both
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.joint.coordinates import rotation_vector_component
 from vigym.core.joint.geometry import relative_orientation, stored_quaternion
 from vigym.core.math.quaternions import conjugate, quaternion_product, vector_part
@@ -56,7 +54,7 @@ def second_order_coefficient(phi, cosine, sine):
     square = dot(phi, phi)
     large = above(square, 0.0 * square + SMALL_ANGLE)
     square = where(large, square, 0.0 * square + 1.0)
-    part = 0.5 * math.sqrt(square) * cosine / where(large, sine, square)
+    part = 0.5 * sqrt(square) * cosine / where(large, sine, square)
     part = maximum(part, 0.0 * part + LEAST_STIFFNESS)
     return where(large, (1.0 - part) / square, 0.0 * part + 1.0 / 12.0)
 
@@ -76,7 +74,7 @@ def mean_rotation_terms(d, i, knot3):
         rotation_vector_component(y, (w, x, y, z)),
         rotation_vector_component(z, (w, x, y, z)),
     )
-    b = second_order_coefficient(phi, absolute(w), math.sqrt(x * x + y * y + z * z))
+    b = second_order_coefficient(phi, absolute(w), sqrt(x * x + y * y + z * z))
     return phi, sign * change[0], scale(sign, vector_part(change)), b
 
 

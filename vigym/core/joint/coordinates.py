@@ -10,7 +10,7 @@ import math
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, arctan2, both, select_by_precision
-from vigym.core.compiler.simd import absolute, maximum, spread, where
+from vigym.core.compiler.simd import absolute, maximum, spread, sqrt, where
 from vigym.core.joint.geometry import (
     anchor_separation,
     relative_orientation,
@@ -168,7 +168,7 @@ def store_force_coordinates(d, knot, mask):
 def rotation_vector_component(sine, quaternion):
     """Compute the component of the rotation vector [rad] for component ``sine`` of a quaternion."""
     w, x, y, z = quaternion
-    size = math.sqrt(x * x + y * y + z * z)
+    size = sqrt(x * x + y * y + z * z)
     s = where(w, spread(2.0, sine), spread(-2.0, sine))  # q and -q: the shorter way round
     tiny, one = spread(select_by_precision(NO_TURN, sine), sine), spread(1.0, sine)
     angle = arctan2(size, s * 0.5 * w)
@@ -203,7 +203,7 @@ def half_angle_change_sine_cosine(d, i, j, dof, orientation):
     c = cosine * before_c + sine * before_s
     if d.body(i).rotation_count == 1:
         return s, c
-    c = math.sqrt(0.5 * (1.0 + c))
+    c = sqrt(0.5 * (1.0 + c))
     return 0.5 * s / c, c
 
 
@@ -242,7 +242,7 @@ def coordinate_change(d, i, j, rate, slope, h):
     if j < d.body(i).translation_count:
         return h * rate
     triple = 0.5 * h * rate
-    root = math.sqrt(maximum(1.0 - triple * triple / 3.0, 0.0 * rate))
+    root = sqrt(maximum(1.0 - triple * triple / 3.0, 0.0 * rate))
     return 4.0 * arctan2(triple, 1.0 + where(h * slope, root, -root))
 
 

@@ -16,12 +16,10 @@ step's end: they are implicit, and enter the pivot of their own dof only.
 Where a spring vibrates too fast for a step, its damper is another, see `vigym.core.joint.damping`.
 """
 
-import math
-
 from vigym.core.compiler.kernel import inline, phase, two_zeros
 from vigym.core.compiler.lanes import both, max_over_body_lanes
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows
-from vigym.core.compiler.simd import LANES, absolute, maximum, where
+from vigym.core.compiler.simd import LANES, absolute, maximum, sqrt, where
 from vigym.core.joint.ball_spring import (
     add_ball_spring_load,
     add_closing_ball_load,
@@ -117,7 +115,7 @@ def rounded_displacement(d, i, knot):
     That is the size of the mechanism and the distance from the origin, by a square metre at most.
     """
     size, x = d.environment.length_scale, d.pose(knot, d.body(i).child).position
-    square = size * (size + math.sqrt(dot(x, x)))
+    square = size * (size + sqrt(dot(x, x)))
     return where(square - 1.0, d.full(1.0), square)
 
 

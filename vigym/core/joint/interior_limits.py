@@ -15,12 +15,10 @@ The row of a dof has kappa: a share of the mechanism's, by the inertia that move
 It is zero in lanes that other methods solve.
 """
 
-import math
-
 from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 
 BOUNDARY = 0.99  # part of the way to the boundary, of a cone or zero, that an increment may go
 FAR = 1e12  # [m/s or rad/s] clearance over a step where there is no limit
@@ -70,7 +68,7 @@ def linearize_interior_limits(d, dof, per_h, affine, slopes):
     last = dof.forces
     forces, slacks = dof.limit_forces, dof.limit_slacks
     lower, upper = clearances(d, dof)
-    least = math.sqrt(kappa / (per_h * dof.effective_mass))
+    least = sqrt(kappa / (per_h * dof.effective_mass))
     least = where(inside, least, d.full(1.0))
     f_lower, s_lower = choose_first_limit(forces[0], slacks[0], lower, last[1], kappa, least)
     f_upper, s_upper = choose_first_limit(forces[1], slacks[1], upper, -last[1], kappa, least)
@@ -171,7 +169,7 @@ def share_of_relaxation(d, dof, length):
     """
     mass = dof.effective_mass / (length * length)
     share = mass * free_fall_acceleration(d) / d.environment.force_scale
-    return math.sqrt(where(share - 1.0, d.full(1.0), share))
+    return sqrt(where(share - 1.0, d.full(1.0), share))
 
 
 @phase

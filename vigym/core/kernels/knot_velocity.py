@@ -5,8 +5,6 @@ satisfies the velocity constraints. One factorisation, that of a step with inert
 blocks.
 """
 
-import math
-
 from vigym.core.body.blocks import set_own_block
 from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.body.pose import inertia_matrix
@@ -14,7 +12,7 @@ from vigym.core.body.potentials import add_potential_impulses
 from vigym.core.body.wrenches import add_wrench_impulses
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, sqrt, where
 from vigym.core.contact.assembly import (
     add_contact_forces,
     add_contact_stiffness,
@@ -168,7 +166,7 @@ def solve_knot_velocities(d, knot):
     start_knot_solve(d, knot, h1)
     has_laws = d.has_bounded_forces + d.contact_count > 0
     # a start has no step: the impulse of falling as deep as the mechanism is large
-    fall = math.sqrt(d.environment.length_scale / free_fall_acceleration(d))
+    fall = sqrt(d.environment.length_scale / free_fall_acceleration(d))
     goal = KNOT_TOLERANCE * d.environment.force_scale * where(h1, h1, fall)
     active, law_error = one, o
     for sweep in range(SWEEPS if has_laws else 1):

@@ -1,13 +1,12 @@
 """Reading kernel: poses, velocities, coordinates, energies, residuals, contacts at a knot."""
 
-import math
 from typing import Any, NamedTuple
 
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.potentials import sum_potential_energies
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import any_lane, write_column, write_vector
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.contact.at_knot import twice_contact_work
 from vigym.core.contact.kinematics import contact_newton_increment
 from vigym.core.contact.overlaps import touching_points_at_knot
@@ -293,7 +292,7 @@ def read_contacts(d, knot, out, first, column):
         gap, normal, arm, _ = touching_points_at_knot(d, contact, knot)
         motion = contact_newton_increment(d, contact, contact.arm2, contact.partner_arm2)
         slide = axpy(-dot(normal, motion), normal, motion)
-        slip = math.sqrt(dot(slide, slide))
+        slip = sqrt(dot(slide, slide))
         force = contact.last_world_force
         write_column(out, first, column + CONTACT_GAP, gap)
         write_vector(out, first, column + CONTACT_FORCE, force)

@@ -1,10 +1,8 @@
 """Readings of curve and surface joints: places, their rates, distance from singular ones."""
 
-import math
-
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import write_column, write_vector
-from vigym.core.compiler.simd import absolute
+from vigym.core.compiler.simd import absolute, sqrt
 from vigym.core.loop.constraints import loop_newton_increment
 from vigym.core.loop.custom import custom_rates
 from vigym.core.loop.places import place_derivatives, place_equations, solve4
@@ -33,7 +31,7 @@ def regularity(J, determinant):
     sizes = 0.0 * determinant + 1.0
     for row in J:
         squares = row[0] * row[0] + row[1] * row[1] + row[2] * row[2] + row[3] * row[3]
-        sizes = sizes * math.sqrt(squares)
+        sizes = sizes * sqrt(squares)
     return absolute(determinant) / sizes
 
 

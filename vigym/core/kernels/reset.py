@@ -19,7 +19,7 @@ from vigym.core.compiler.lanes import (
     read_column,
     rounded,
 )
-from vigym.core.compiler.simd import absolute, where
+from vigym.core.compiler.simd import absolute, sqrt, where
 from vigym.core.joint.coordinates import store_all_coordinates, stored_coordinate
 from vigym.core.joint.geometry import rotation_axis, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
@@ -66,7 +66,7 @@ def read_quaternion(positions, first, column, like):
 @inline
 def unit_quaternion(q):
     """Scale a quaternion to length one."""
-    s = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    s = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return s * q[0], s * q[1], s * q[2], s * q[3]
 
 

@@ -6,11 +6,9 @@ with restitution rebound at once, by Newton's law, and give no more energy than 
 first step and the energy balance start from these velocities.
 """
 
-import math
-
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, read_column
-from vigym.core.compiler.simd import where
+from vigym.core.compiler.simd import sqrt, where
 from vigym.core.contact.at_knot import work_of_contacts_at_knot
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.rebounds import (
@@ -59,7 +57,7 @@ def set_rebounds(d, knot, h):
     That fall lasts for `RESTING` steps of size ``h`` [s].
     """
     o, g = d.full(0.0), d.environment.gravity
-    slow = RESTING * h * math.sqrt(dot(g, g))
+    slow = RESTING * h * sqrt(dot(g, g))
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:

@@ -11,10 +11,8 @@ rotation), and its multiplier acts with the wrench (f, m) on b and the opposite 
   points.
 """
 
-import math
-
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.damping import damper_at_knot, damper_before_knot
 from vigym.core.joint.geometry import anchor_separation, position_closure
@@ -53,13 +51,13 @@ def update_loop_anchors(d, knot):
 def point_spring_length(d, loop, knot):
     """Compute the distance of a spring's ends [m]."""
     separation = anchor_separation(d, loop, knot)
-    return math.sqrt(dot(separation, separation))
+    return sqrt(dot(separation, separation))
 
 
 @inline
 def unit_or_zero(vector):
     """Compute a unit vector; zero for a vector of no length, whose direction is undefined."""
-    size = math.sqrt(dot(vector, vector))
+    size = sqrt(dot(vector, vector))
     s = where(size, 1.0 / size, 0.0 * size)
     return scale(s, vector)
 

@@ -9,11 +9,9 @@ the unit sphere, so that there are no poles. A side is evaluated to
 with zeros for parameters that it does not have.
 """
 
-import math
-
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above, cosine_sine, lane, rounded, with_lane
-from vigym.core.compiler.simd import where
+from vigym.core.compiler.simd import sqrt, where
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, zero3
 from vigym.core.model.tables.plan import (
     CURVE_SIDE,
@@ -135,7 +133,7 @@ def tangents(d, n):
     flat = above(d.full(0.5), n[2] * n[2])
     helper = select3(flat, (o, o, one), (one, o, o))
     t = cross(helper, n)
-    t = scale(1.0 / math.sqrt(dot(t, t)), t)
+    t = scale(1.0 / sqrt(dot(t, t)), t)
     return t, cross(n, t)
 
 
@@ -205,5 +203,5 @@ def moved_place(d, side, place, du, dv):
     if side.kind == ELLIPSOID_SIDE:
         t1, t2 = tangents(d, place)
         n = axpy(dv, t2, axpy(du, t1, place))
-        return scale(1.0 / math.sqrt(dot(n, n)), n)
+        return scale(1.0 / sqrt(dot(n, n)), n)
     return place[0] + du, place[1] + dv, place[2]

@@ -6,9 +6,8 @@ m . rotation as body b moves, the place following, and its force acts with the w
 and the opposite one on a. Its force laws are those of joints.
 """
 
-import math
-
 from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.simd import sqrt
 from vigym.core.loop.places import follow_places, place_derivatives, place_equations
 from vigym.core.loop.sides import (
     coefficient_at,
@@ -57,7 +56,7 @@ def curve_length_to(d, side, u):
     length = d.full(0.0)
     for k in range(len(NODES)):
         _, velocity, _ = polynomial(d, side, piece, NODES[k] * local)
-        length = length + WEIGHTS[k] * math.sqrt(dot(velocity, velocity))
+        length = length + WEIGHTS[k] * sqrt(dot(velocity, velocity))
     total = d.point(first + side.pieces).coefficient[0]
     return turns * total + start + local * length
 
@@ -66,10 +65,10 @@ def curve_length_to(d, side, u):
 def slide_coordinate(d, slide, side, place, S):
     """Compute the coordinate of a slide, and its derivative by the parameter."""
     if side.kind == HELIX_SIDE:
-        speed = math.sqrt(dot(S[1], S[1]))
+        speed = sqrt(dot(S[1], S[1]))
         return speed * place[0], speed
     if side.kind == CURVE_SIDE:
-        return curve_length_to(d, side, place[0]), math.sqrt(dot(S[1], S[1]))
+        return curve_length_to(d, side, place[0]), sqrt(dot(S[1], S[1]))
     scaled = slide.per_parameter
     second = slide.parameter == 1 or slide.parameter == 3
     return scaled * (place[1] if second else place[0]), scaled

@@ -10,11 +10,9 @@ the tangent, and with an axis that follows the curve two more: the axis along th
 Joints of sides hold bodies wherever they are in the tree: their rows are rows of loops.
 """
 
-import math
-
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, but_not
-from vigym.core.compiler.simd import absolute, maximum
+from vigym.core.compiler.simd import absolute, maximum, sqrt
 from vigym.core.loop.custom import set_custom_rows
 from vigym.core.loop.places import (
     find_places,
@@ -71,7 +69,7 @@ def directions_across(d, side, knot, direction, chooses):
     flat = above(0.5 * dot(there, there), there[2] * there[2])
     helper = select3(flat, (o, o, one), (one, o, o))
     first = cross(in_world(d.pose(knot, side.body).rotation, side.frame, helper), direction)
-    first = scale(1.0 / math.sqrt(dot(first, first)), first)
+    first = scale(1.0 / sqrt(dot(first, first)), first)
     return first, cross(direction, first)
 
 
@@ -101,7 +99,7 @@ def set_spin_row(d, t, knot, A, B, w):
     p_b, along_b, m_b = turning_of(e_b, w)
     sign = track.sense if a.dimensions == 2 else d.full(1.0)
     k = sub(scale(along_a, p_a), scale(along_b, p_b))
-    k = scale(sign / math.sqrt(dot(N, N)), k)  # the angle changes by k . dN
+    k = scale(sign / sqrt(dot(N, N)), k)  # the angle changes by k . dN
     by_places = (
         dot(k, N_u) - dot(p_a, a_u),
         dot(k, N_v) - dot(p_a, a_v),
@@ -113,7 +111,7 @@ def set_spin_row(d, t, knot, A, B, w):
     force = add(force, scale(own, k))
     moment = add(moment, add(cross(e_b, p_b), scale(own, cross(arm, k))))
     pose.row_1 = six(force, moment)
-    size = math.sqrt(dot(m_a, m_a) * dot(m_b, m_b))
+    size = sqrt(dot(m_a, m_a) * dot(m_b, m_b))
     sine, cosine = dot(w, cross(m_a, m_b)) / size, dot(m_a, m_b) / size
     c, s = track.locked_cosine, track.locked_sine
     least = dot(m_a, m_a) - LEAST_ALONG * dot(e_a, e_a)
@@ -138,9 +136,9 @@ def set_normal_rows(d, t, knot, A, B, chooses):
     derivatives = place_derivatives(d, a, arm, A, B)
     axis = mat_vec(d.pose(knot, b.body).rotation, track.track_axis)
     w = scale(track.sense, cross(A[1], A[2]))
-    w = scale(1.0 / math.sqrt(dot(w, w)), w)
+    w = scale(1.0 / sqrt(dot(w, w)), w)
     e1, e2 = directions_across(d, a, knot, w, chooses)
-    turn, o = -dot(axis, w) * track.sense / math.sqrt(dot(N, N)), d.full(0.0)
+    turn, o = -dot(axis, w) * track.sense / sqrt(dot(N, N)), d.full(0.0)
     by_places = turn * dot(e1, N_u), turn * dot(e1, N_v), o, o
     force, moment = follow_places(J, by_places, derivatives)
     pose.row_1 = six(force, add(moment, cross(axis, e1)))
@@ -159,7 +157,7 @@ def set_surface_rows(d, t, knot, A, B, chooses):
     w = r
     if d.side(2 * t).dimensions == 2:
         w = scale(track.sense, cross(A[1], A[2]))
-    w = scale(1.0 / math.sqrt(dot(w, w)), w)
+    w = scale(1.0 / sqrt(dot(w, w)), w)
     pose.row_0 = six(w, cross(sub(B[0], pose.track_anchor), w))
     turned, other = o, o
     if track.row_count == 2:
@@ -176,7 +174,7 @@ def set_curve_rows(d, t, knot, A, B, chooses):
     pose = d.track_pose(knot, track.loop)
     o = d.full(0.0)
     arm, r = sub(B[0], pose.track_anchor), sub(B[0], A[0])
-    speed = math.sqrt(dot(A[1], A[1]))
+    speed = sqrt(dot(A[1], A[1]))
     tangent = scale(1.0 / speed, A[1])
     n1, n2 = directions_across(d, d.side(2 * t), knot, tangent, chooses)
     axis = zero3(d)

@@ -5,13 +5,11 @@ A force f at knot 2 does the work of its impulse at the mean of the velocities b
     (h + h1)/2 f (r1 + r2)/2.
 """
 
-import math
-
 from vigym.core.body.wrenches import store_wrenches, wrench_work
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows
-from vigym.core.compiler.simd import LANES, absolute, maximum, where
+from vigym.core.compiler.simd import LANES, absolute, maximum, sqrt, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.rebounds import (
     RESTING,
@@ -221,7 +219,7 @@ def account_contacts(d, knot2, knot3, h, weight, mask):
     Contacts act for the time ``weight``.
     """
     g = d.environment.gravity
-    slow = RESTING * math.sqrt(dot(g, g)) * absolute(h)
+    slow = RESTING * sqrt(dot(g, g)) * absolute(h)
     begins = but_not(d.full(1.0), absolute(d.environment.step_size))
     half_fall, lost = scale(0.5 * h * begins, g), power_taken_by_contacts(d)
     allowed = energy_left_to_rebounds(d, weight * lost)

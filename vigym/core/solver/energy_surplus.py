@@ -15,12 +15,10 @@ steps that are too long for them, see `vigym.core.tree.tension`. Such steps are 
 too.
 """
 
-import math
-
 from vigym.core.body.pose import max_angular_speed, max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.math.vectors import dot
 from vigym.core.solver.explained_work import stored_energy
 from vigym.core.solver.iteration import reject_lanes
@@ -176,7 +174,7 @@ def find_lanes_that_may_swing(d, step, parts, done):
     change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     change = max_over_body_lanes(change, rate) / absolute(step.h)
     fall = environment.length_scale * maximum(rate * rate, change)
-    weight = math.sqrt(dot(gravity, gravity))
+    weight = sqrt(dot(gravity, gravity))
     unit = where(weight, weight, d.full(1.0))  # of the force scale, over the mass of all bodies
     fall = fall + weight + largest_pull(d, step.rho) * unit / environment.force_scale
     square = step.h * step.h

@@ -9,14 +9,13 @@ forth at every step. Impacts turn bodies abruptly, too. Neither springs nor impa
 energy that no force explains.
 """
 
-import math
 from typing import Any, NamedTuple
 
 from vigym.core.body.pose import max_angular_speed_change
 from vigym.core.body.potentials import find_lanes_without_potential
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.contact.rebounds import (
     LEAST_REBOUND_GAIN,
     energy_allowed_to_rebounds,
@@ -245,7 +244,7 @@ def reduce_rebounds_that_gain(d, step, parts, change, rebounds):
     allowed, given = energy_allowed_to_rebounds(d, more), energy_given_by_contacts(d, step)
     gains = both(rebounds, above(given, allowed))
     least = d.full(LEAST_SHARE)
-    share = REDUCED * math.sqrt(allowed / where(gains, given, allowed))
+    share = REDUCED * sqrt(allowed / where(gains, given, allowed))
     share = where(share - least, share, least)
     rises = both(rebounds, find_lanes_that_gain(change, d.full(LOOSE_GAIN)))
     share = where(but_not(rises, gains), d.full(HALVED), share)

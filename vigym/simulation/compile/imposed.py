@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vigym.core.compiler.callbacks import compile_potential
+from vigym.core.compiler.callbacks import Compiled, compilable_of_user, compile_function
 from vigym.core.model.tables.constants import LOOP_ROW_MODEL, TERM_MODEL
 from vigym.core.model.tables.plan import (
     MOTION_PLAN,
@@ -100,6 +102,30 @@ def motion_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         found.append((others[number], first, count, constraint.pushes is not None))
         first += count
     return np.array(found, MOTION_PLAN.dtype)
+
+
+@functools.cache  # compiled once, and kept as long as kernels may call it
+def compile_potential(energy: Callable[..., Any], forces: Callable[..., Any]) -> Compiled:
+    """Compile a potential to a function of C: from 7 numbers of a pose to its 7 numbers.
+
+    Args:
+        energy: of (position, orientation) to a number.
+        forces: of the same to (force, torque), three numbers each.
+
+    Raises:
+        TypeError: functions that are no Python functions, or that numba does not compile.
+    """
+    of_energy, of_forces = compilable_of_user(energy), compilable_of_user(forces)
+
+    def potential(pose: Array, found: Array) -> None:
+        position, orientation = pose[:3].copy(), pose[3:].copy()
+        found[0] = of_energy(position, orientation)
+        force, torque = of_forces(position, orientation)
+        for k in range(3):
+            found[1 + k] = force[k]
+            found[4 + k] = torque[k]
+
+    return compile_function(potential, 7, 7)
 
 
 def potential_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.core.compiler import COMPILES
 from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import float32 as kernels
 from vigym.core.model.layout import KNOT_BUFFERS, Model, aligned_zeros, initial_state
@@ -143,6 +144,8 @@ def check_single(
         if batch is None
         else ""
     )
+    if not COMPILES:
+        found = "plain Python (VIGYM_COMPILE=0); expected compiled kernels"
     found = found or "".join(
         f"{name}; expected an open chain without contact" for name in _hard(mechanism)[:1]
     )

@@ -12,12 +12,10 @@ force = affine force - slopes u(increment): it enters the equations like those o
 cone. Torsion keeps its projection.
 """
 
-import math
-
 from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.contact.laws.projection_law import (
     Trial,
@@ -133,8 +131,8 @@ def choose_first_iterate(f, u, s, psi, kappa, speed, least_force):
     moving = u[1] * u[1] + u[2] * u[2]
     gamma = where(s, f[0], where(f[0] - least_force, f[0], least_force))
     least = kappa / gamma
-    psi_kept = maximum(psi, math.sqrt(moving + least * least))
-    psi_new = where(s, psi_kept, math.sqrt(moving + speed * speed))
+    psi_kept = maximum(psi, sqrt(moving + least * least))
+    psi_new = where(s, psi_kept, sqrt(moving + speed * speed))
     s_new = where(s, s, where(u[0] - speed, u[0], speed))
     return (gamma, where(s, f[1], o), where(s, f[2], o)), s_new, psi_new
 
@@ -243,7 +241,7 @@ def step_to_cone_boundary(x, dx):
     b = x[0] * dx[0] - (x[1] * dx[1] + x[2] * dx[2])
     c = x[0] * x[0] - (x[1] * x[1] + x[2] * x[2])
     root = b * b - a * c
-    per = math.sqrt(where(root, root, 0.0 * root)) - b
+    per = sqrt(where(root, root, 0.0 * root)) - b
     ends = where(per - c, c / where(per, per, 1.0 + 0.0 * per), 1.0 + 0.0 * c)
     return where(ends, ends, 0.0 * ends)
 

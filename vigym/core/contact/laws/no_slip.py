@@ -18,11 +18,9 @@ A wheel rolls where it touches the ground as a step begins. Contacts of its rim,
 carry it.
 """
 
-import math
-
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, sqrt, where
 from vigym.core.contact.plane import DEGENERATE, plane_tangents
 from vigym.core.math.turns import rolling_factor, rolling_slope
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, sub, zero3
@@ -62,7 +60,7 @@ def rolling_direction_slope(axle, normal, motion):
     per_square = where(clear, 1.0 / where(clear, square, square * 0.0 + 1.0), square * 0.0)
     flat = axpy(-per_square * dot(across, motion), across, motion)
     slope = axpy(dot(axle, flat), normal, scale(-dot(axle, normal), flat))
-    return scale(per_square * math.sqrt(maximum(square, 0.0 * square)), slope)
+    return scale(per_square * sqrt(maximum(square, 0.0 * square)), slope)
 
 
 @inline

@@ -19,12 +19,11 @@ at knot 2 and the motions at knot 3: a contact is a leaf of the graph, eliminate
 [SIM 4.1].
 """
 
-import math
 from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above, both, but_not
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.math.vectors import add, dot, scale
 
@@ -66,7 +65,7 @@ def disc_projection_terms(d, z, r):
 
     Returns (direction of z, whether it is outside of the disc, r over its length).
     """
-    length = math.sqrt(z[0] * z[0] + z[1] * z[1])
+    length = sqrt(z[0] * z[0] + z[1] * z[1])
     per_length = 1.0 / where(length, length, d.full(1.0))
     return (per_length * z[0], per_length * z[1]), above(length, r), r * per_length
 

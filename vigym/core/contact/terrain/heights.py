@@ -14,6 +14,7 @@ import math
 from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.simd import sqrt
 from vigym.core.contact.plane import lowest_point_about
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, sub
 from vigym.core.model.tables.plan import (
@@ -171,7 +172,7 @@ def add_triangle(found, touching, before, corner, slopes, upper, cell):
         upper: whether it is the cell's triangle with larger y.
         cell: edge of a cell [m].
     """
-    per_length = 1.0 / math.sqrt(1.0 + slopes[0] * slopes[0] + slopes[1] * slopes[1])
+    per_length = 1.0 / sqrt(1.0 + slopes[0] * slopes[0] + slopes[1] * slopes[1])
     normal = (0.0 - slopes[0]) * per_length, (0.0 - slopes[1]) * per_length, per_length
     height = dot(normal, corner)
     kind, centre, rim, radius = touching
@@ -210,7 +211,7 @@ def add_plane_by_depth(found, touching, before, plane):
 def triangle_normal(start, end, corner):
     """Find the unit normal of a triangle, upwards."""
     normal = cross(sub(end, start), sub(corner, start))
-    length = math.sqrt(dot(normal, normal))
+    length = sqrt(dot(normal, normal))
     return scale((1.0 if normal[2] > 0.0 else -1.0) / length, normal)
 
 
@@ -241,7 +242,7 @@ def add_edge_of_rim(found, touching, before, start, end, beside):
         return found
     for _ in range(BISECTIONS):
         middle = add(first, second)
-        middle = scale(1.0 / math.sqrt(dot(middle, middle)), middle)
+        middle = scale(1.0 / sqrt(dot(middle, middle)), middle)
         if turn_towards_edge(touching, start, way, middle) > 0.0:
             first = middle
         else:
@@ -266,7 +267,7 @@ def add_nearest_point(best, ball, point, beside):
     ``beside`` are points next to the edge: there is such a plane where they are below it.
     """
     way = sub(ball.centre, point)
-    distance = math.sqrt(dot(way, way))
+    distance = sqrt(dot(way, way))
     if not (way[2] > 0.0 and distance > TINY):
         return best
     normal = scale(1.0 / distance, way)

@@ -1,0 +1,108 @@
+"""Plain Python (VIGYM_COMPILE=0) runs the kernels' sources, and computes what compiled kernels do."""
+
+import json
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scenes import golden
+from scenes.features import SCENES, contacts, play
+
+TESTS = Path(__file__).parents[1]
+PLAIN = os.environ | {"VIGYM_COMPILE": "0", "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
+# Compiled products and sums round once, others twice: twenty steps differ by some 1e-12, and losses
+# of impacts, whose forces stop at 1e-8 of the weight, by 1e-10.
+AGREEMENT = 3e-10
+CASES = [(make, None) for make in SCENES] + [(contacts, 2)]
+
+
+@pytest.mark.parametrize(
+    ("make", "batch"), CASES, ids=lambda value: getattr(value, "__name__", value)
+)
+def test_it_computes_what_kernels_do(make, batch, tmp_path, run_python):
+    file = tmp_path / "readings"
+    code = "import runpy; runpy.run_module('scenes.features', run_name='__main__', alter_sys=True)"
+    arguments = f"import sys; sys.argv[1:] = {[str(file), make.__name__, str(batch or 0)]!r}; "
+    done = run_python(arguments + code, env=PLAIN)
+    assert done.returncode == 0, done.stderr
+    found = pickle.loads(file.read_bytes())
+    for name, expected in play(make, batch).items():
+        size = max(1.0, np.abs(expected).max(initial=0.0))
+        np.testing.assert_allclose(
+            found[name], expected, rtol=0.0, atol=AGREEMENT * size, err_msg=name
+        )
+
+
+def test_all_environments_move_as_they_always_did(run_python):
+    """Two steps of each, compiled nothing: numba is not even imported."""
+    done = run_python(
+        """
+import json, sys
+from scenes.golden import OPTIONS, trajectory
+found = {name: trajectory(name, 2) for name in OPTIONS}
+print(json.dumps([found, [name for name in ("numba", "llvmlite") if name in sys.modules]]))
+""",
+        env=PLAIN,
+    )
+    assert done.returncode == 0, done.stderr
+    found, imported = json.loads(done.stdout)
+    assert imported == []
+    for name, expected in json.loads(golden.FILE.read_text()).items():
+        assert found[name]["first"] == pytest.approx(expected["first"], rel=1e-6, abs=1e-6), name
+        rewards = expected["rewards"][:2]
+        assert found[name]["rewards"] == pytest.approx(rewards, rel=1e-6, abs=1e-6), name
+
+
+def test_unit_tests_of_the_core(run_python):
+    done = run_python(
+        f"import pytest, sys; sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(TESTS / 'core')!r}]))",
+        env=PLAIN,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_single_precision_needs_compiled_kernels(run_python):
+    done = run_python(
+        """
+from scenes.moving import pendulum
+from vigym import Simulator
+Simulator(pendulum(), batch=2, precision="float32")
+""",
+        env=PLAIN,
+    )
+    expected = (
+        'precision="float32": found plain Python (VIGYM_COMPILE=0); expected compiled kernels'
+    )
+    assert done.stderr.splitlines()[-1] == f"ValueError: {expected}"
+
+
+def test_a_row_shows_its_fields(run_python):
+    done = run_python(
+        """
+from scenes.moving import pendulum
+from scenes.plain_python import data_of
+from vigym import Simulator
+d = data_of(Simulator(pendulum()))
+print(d.body(1))
+try:
+    d.body(1).weight = 1.0
+except AttributeError as error:
+    print(error)
+try:
+    d.weight
+except AttributeError as error:
+    print(error)
+""",
+        env=PLAIN,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "body 1"
+    assert "  mass = 1.0 kg" in lines
+    assert "'weight'" in lines[-2]
+    assert lines[-1] == "data: found 'weight', expected a kind of rows or of the header"

@@ -1,0 +1,86 @@
+"""What unit tests of the core share: numbers as kernels have them, rows of simulators, finite differences.
+
+Only for plain Python (VIGYM_COMPILE=0).
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from vigym.core.compiler.rows import group_data
+from vigym.core.loop.motions import set_goals
+from vigym.core.math.quaternions import quaternion_product, rotation_matrix
+from vigym.core.math.vectors import axpy
+from vigym.core.model.context import knot_buffer
+from vigym.core.solver.attempts import PROJECTIONS
+from vigym.core.solver.iteration import Iteration, Step
+from vigym.core.solver.line_search import take_step
+from vigym.core.solver.newton import increment_rotation, initial_parameters, start_attempt
+from vigym.core.solver.residual import evaluate_iterate
+
+TOLERANCE = 1e-10
+STEP = 1e-6  # of finite differences: 1e-12 is cut off, rounding is 1e-10
+
+
+def data_of(sim):
+    """Data of a simulator's first environment, as kernels read it."""
+    groups = sim._plant.groups
+    with np.errstate(all="ignore"):
+        return group_data(*groups.tables, 0, 0, 0, groups.features, None)
+
+
+def random_vector(rng, size=3):
+    return tuple(rng.normal(size=size))
+
+
+def random_quaternion(rng):
+    q = rng.normal(size=4)
+    return tuple(q / np.linalg.norm(q))
+
+
+def random_rotation(rng):
+    return rotation_matrix(random_quaternion(rng))
+
+
+def turn(q, axis):
+    """Turn a quaternion by a small rotation vector in the world, right to the square of it."""
+    half = axpy(0.5, axis, (0.0, 0.0, 0.0))
+    return quaternion_product((1.0, *half), q)
+
+
+def derivative(function, direction, step=STEP):
+    """Central difference of a function of a vector, at zero along a direction."""
+    direction = np.asarray(direction)
+    ahead, behind = (np.array(function(tuple(sign * step * direction))) for sign in (1.0, -1.0))
+    return (ahead - behind) / (2.0 * step)
+
+
+def newton_residuals(sim, h, count=7):
+    """Residuals of full Newton's iterations for a step of size h from the present knot, without a line search."""
+    d, one = data_of(sim), np.float64(1.0)
+    before = d.environment.step_size
+    step = Step(knot_buffer(d, 0), knot_buffer(d, -1), np.float64(h), before / h)
+    d.environment.iterations_left = 100.0
+    method = PROJECTIONS._replace(damped=True)
+    residuals = []
+    with np.errstate(all="ignore"):
+        set_goals(d, one, np.float64(h))
+        lanes, slack, stalled = start_attempt(d, step, one, method, TOLERANCE)
+        prox, kappa, tight = initial_parameters(d, step, method)
+        for number in range(count):
+            iteration = Iteration(
+                number, method, prox, kappa, tight, one, slack, stalled, TOLERANCE
+            )
+            found = evaluate_iterate(d, step, lanes, lanes, 0.0 * one, iteration)
+            residuals.append(float(found.residual))
+            increment_rotation(d, step.knot3, found)
+            take_step(d, step, one, lanes, False)
+    return residuals
+
+
+class Fields(SimpleNamespace):
+    """Fields of a row, or of the data, that a function reads and writes."""
+
+    @staticmethod
+    def full(x):
+        return np.float64(x)

@@ -1,0 +1,142 @@
+"""Values of lanes as single floats, in place of ``simd``, ``lanes`` and ``packs``.
+
+Numbers are ``numpy.float64``: unlike those of Python they divide by zero as processors do. Masks
+are 1 or 0.
+"""
+
+import numpy as np
+
+LANES = 1
+Number = np.float64
+
+
+def where(mask, a, b):
+    """Select ``a`` where ``mask > 0``, else ``b``."""
+    return a if mask > 0.0 else b
+
+
+def maximum(a, b):
+    """Find the larger of two values; NaN if either is."""
+    return a if a != a or a > b else b
+
+
+def absolute(a):
+    """Find the absolute value."""
+    return abs(a)
+
+
+def sqrt(a):
+    """Compute the square root; NaN of a negative number."""
+    return np.sqrt(Number(a))
+
+
+def fma(a, b, c):
+    """Compute a b + c with two roundings."""
+    return a * b + c
+
+
+def spread(value, token):
+    """Return a number as the value of its only lane."""
+    return Number(value)
+
+
+def load(table, at, token):
+    """Read the value at a slot of a table."""
+    return table[at]
+
+
+def store(table, at, value):
+    """Write the value at a slot of a table."""
+    table[at] = value
+
+
+def above(a, b):
+    """Return the mask of ``a > b``; a NaN is above nothing."""
+    return Number(a - b > 0.0)
+
+
+def both(a, b):
+    """Return the mask of what is set in both masks."""
+    return where(a, b, a * 0.0)
+
+
+def but_not(a, b):
+    """Return the mask of what is set in ``a`` and not in ``b``."""
+    return where(b, b * 0.0, a)
+
+
+def any_lane(mask):
+    """Return whether a mask is set."""
+    return bool(mask > 0.0)
+
+
+def lane(a, index):
+    """Return the only lane."""
+    return a
+
+
+def with_lane(a, index, value):
+    """Replace the only lane."""
+    return Number(value)
+
+
+def select_by_precision(pair, like):
+    """Select the value for double precision."""
+    return Number(pair[0])
+
+
+def max_over_body_lanes(value, like):
+    """Return the value: a phase over bodies returns the maximum of its only lane."""
+    return value
+
+
+def read_column(array, first, column, like):
+    """Read a column of an (environments, columns) array in row ``first``."""
+    return Number(array[first, column])
+
+
+def write_column(array, first, column, value):
+    """Write a column of an (environments, columns) array in row ``first``."""
+    array[first, column] = value
+
+
+def write_vector(out, first, column, a):
+    """Write three columns of an (environments, columns) array."""
+    out[first, column : column + 3] = a
+
+
+def arctan2(y, x):
+    """Compute the angle of (x, y) [rad]."""
+    return np.arctan2(y, x)
+
+
+def cosine_sine(angle):
+    """Compute cosine and sine of an angle [rad]."""
+    return np.cos(angle), np.sin(angle)
+
+
+def rounded(value):
+    """Round to the nearest whole number."""
+    return np.rint(value)
+
+
+def _compiled_only(*arguments):
+    """Raise an error in place of a function that only compiled kernels call.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError("found VIGYM_COMPILE=0, expected compiled kernels")
+
+
+# rows of one environment side by side in lanes
+run_of_rows = _compiled_only
+lanes_of_rows = _compiled_only
+add_lanes = _compiled_only
+add_lanes_from_last = _compiled_only
+# single precision
+pointer = _compiled_only
+scalar_token = _compiled_only
+vector_token = _compiled_only
+widen_lanes = _compiled_only
+narrow_lanes = _compiled_only
