@@ -122,9 +122,7 @@ def test_ranges_of_a_vector_end_on_the_map_of_each():
         for k, way in enumerate(observations[:, -4:]):
             world = np.array([rotate(sim.body_orientation(name)[k], ray) for ray in rays])
             ends = sim.body_position(name)[k] + way[:, None] * world
-            heights = ends[:, 2] - terrain.height(
-                ends[:, 0], ends[:, 1], sim.terrain_maps[k]
-            )
+            heights = ends[:, 2] - terrain.height(ends[:, 0], ends[:, 1], sim.terrain_maps[k])
             np.testing.assert_allclose(heights[way < 1.5], 0.0, atol=1e-9)
             assert (heights > -1e-9).all()
         assert (observations[:, -4] < 1.0).all()  # down

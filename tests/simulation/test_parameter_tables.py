@@ -89,7 +89,7 @@ def test_tables_are_those_of_the_mechanism_compiled_anew(mech):
     sim.set_parameters(parameters)
     for e in range(COUNT):
         expected = build_model(with_factors(mech, row(parameters, e)))
-        found = sim._parameters._scaled.model(sim._parameters.factors[e])
+        found = sim.parameters._scaled.model(sim.parameters.factors[e])
         for name in Model._fields:
             ours, theirs = getattr(found, name), getattr(expected, name)
             for field in ours.dtype.names or (...,):
