@@ -188,7 +188,7 @@ def test_motions_against_a_loop_or_a_motor_are_refused():
         Simulator(other).linearize()
     for query in (Simulator(other).dynamics.forward, lambda: inverse_at_rest(Simulator(other))):
         with pytest.raises(
-            ValueError, match="_dynamics: found the prescribed motion of 'shoulder'"
+            ValueError, match="dynamics..*: found the prescribed motion of 'shoulder'"
         ):
             query()
     with pytest.raises(MechanismError, match="motion of 'shoulder': found a start at 1, expected"):
@@ -231,7 +231,7 @@ def test_wrong_wrenches_are_refused():
     with pytest.raises(ValueError, match="linearize: found a held wrench"):
         sim.linearize()
     for query in (sim.dynamics.forward, lambda: inverse_at_rest(sim)):
-        with pytest.raises(ValueError, match="_dynamics: found a held wrench"):
+        with pytest.raises(ValueError, match="dynamics..*: found a held wrench"):
             query()
 
 

@@ -94,7 +94,7 @@ class Dynamics:
                 electric model, a prescribed motion, a held wrench, a pose where loops leave more
                 motions than elsewhere.
         """
-        self._require_no_inputs("forward")
+        self._require_no_inputs("dynamics.forward")
         u, goals = self._plant.torque_rows(torques), self._plant.target_rows(targets)
 
         def query(model: JointDynamics, rows: Rows, knot: Knot) -> Array:
@@ -123,7 +123,7 @@ class Dynamics:
                 prescribed motion, a held wrench, a pose where loops leave more motions than
                 elsewhere.
         """
-        self._require_no_inputs("inverse")
+        self._require_no_inputs("dynamics.inverse")
         plant = self._plant
         n = plant.coordinates.tree_velocities
         given = acceleration_rows(accelerations, plant.count, n, plant.single)
