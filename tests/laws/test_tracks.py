@@ -62,7 +62,7 @@ def test_a_torus_chain_keeps_its_energy():
     sim = Simulator(mech, timestep=0.005)
     sim.reset(velocities={"pin": (0.5, 0.3)})
     assert_energy_without_trend(sim, 20.0, 0.02)
-    assert all(sim.place(name).regularity > 0.9 for name in mech.tracks)
+    assert all(sim.tracks.place(name).regularity > 0.9 for name in mech.tracks)
 
 
 def test_a_windmill_keeps_its_energy():
