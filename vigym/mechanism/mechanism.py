@@ -467,7 +467,7 @@ class Mechanism(Elements):
                 surfaces that touch at a singular place.
         """
         # elements are only added
-        numbers = tuple(map(len, (self.bodies, self.joints, self.couplings, self.tracks)))
+        numbers = len(self.bodies), len(self.joints), len(self.couplings), len(self.tracks)
         if self._structure is None or self._structure[0] != numbers:
             structure = analyse_structure(self)
             found = with_tracks(self, structure) if self.tracks else structure
