@@ -55,8 +55,13 @@ class PresentState(NamedTuple):
 class SimulatorReadings(Protocol):
     """Readings of a `Simulator` that momentum is computed from."""
 
-    body_states: Array
-    body_inertias: tuple[Array, Array]
+    @property
+    def body_states(self) -> Array:
+        """States (..., n_bodies, 13)."""
+
+    @property
+    def body_inertias(self) -> tuple[Array, Array]:
+        """Masses (..., n_bodies) and inertias (..., n_bodies, 3, 3)."""
 
 
 def metrics(state: PresentState) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def add_tori(mech: Mechanism, count: int, first: int = 0, spin: bool = False) ->
         mech.add_body(f"t{i}", 1.0, torus_inertia(1.0, R, TUBE), place, TURNS[(i + first) % 2])
     for i in range(count - 1):
         tori = Torus(R, TUBE), Torus(R, TUBE)
-        mech.add_surface_joint(f"c{i}", f"t{i}", f"t{i + 1}", *tori, spin=spin)
+        mech.tracks.add_surface(f"c{i}", f"t{i}", f"t{i + 1}", *tori, spin=spin)
 
 
 def torus_chain(count: int, spin: bool = False) -> Mechanism:
@@ -64,7 +64,7 @@ def spline_chain(count: int) -> Mechanism:
     mech = Mechanism(name=f"torus chain of {count} on a spline")
     add_tori(mech, count, first=1)
     rail = Bezier(np.array(RAIL, dtype=float) * (1.0, 0.5, 0.3) - (1.25, 0.0, -0.18))
-    mech.add_curve_joint("rail", "world", "t0", rail, axis=(0.0, 0.0, 1.0))
+    mech.tracks.add_curve("rail", "world", "t0", rail, axis=(0.0, 0.0, 1.0))
     return mech
 
 
@@ -105,7 +105,7 @@ def windmill(arms: int = 3, spin: bool = False) -> Mechanism:
             name = f"{arm}{kind}{k}"
             q = quaternion_product(turn, TILT) if crossed else turn
             mech.add_body(name, 1.0, MOMENTS[kind], distance * rotation_matrix(q)[:, 0], q)
-            mech.add_surface_joint(
+            mech.tracks.add_surface(
                 f"{arm}:{k}", before[0], name, before[1], SHAPES[kind], spin=spin
             )
             before = name, SHAPES[kind]
@@ -127,7 +127,7 @@ def board() -> Mechanism:
         axis2=(0.0, 1.0, 0.0),
     )
     point = Point((0.0, 0.0, -0.02), normal=(0.0, 0.0, 1.0))
-    mech.add_surface_joint("slides", "world", "board", bump(-0.4), point)
+    mech.tracks.add_surface("slides", "world", "board", bump(-0.4), point)
     return mech
 
 

@@ -180,7 +180,7 @@ def rail(ends=None, **slide):
     mech.add_body("bead", 1.0, (0.01, 0.01, 0.01), (0.1, 0.0, 0.0))
     curve = Bezier([(0.0, 0.0, 0.0), (0.5, 0.0, -0.5)])
     forces = Slide(limits=ends, **slide) if slide or ends else None
-    mech.add_curve_joint("rail", "world", "bead", curve, slide=forces)
+    mech.tracks.add_curve("rail", "world", "bead", curve, slide=forces)
     return mech
 
 

@@ -70,7 +70,7 @@ def _vigym(sim: vigym.Simulator, substeps: int, steps: int, start: np.ndarray | 
         Job(lambda: sim.reset(positions=start), run, steps),
         lambda: (
             bool(np.all(last["status"].converged))
-            and float(np.max(sim.constraint_residual())) <= GAP[sim.precision]
+            and float(np.max(sim.constraint_residual())) <= GAP[sim.options.precision]
         ),
         lambda: float(np.max(np.abs(sim.energy().total))),
         lambda: float(np.mean(last["status"].iterations)) / substeps,

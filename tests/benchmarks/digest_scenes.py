@@ -89,7 +89,7 @@ def read_state(sim, ledger, frames=()):
     """Add all that a simulator tells to a ledger."""
     for name in ("body_states", "joint_positions", "joint_velocities", "actuator_torques", "time"):
         ledger.add(name, getattr(sim, name))
-    ledger.add("power", sim.power)
+    ledger.add("power", sim.readings.power)
     ledger.add("state", sim.state)
     ledger.add("energy", np.array(sim.energy()))
     ledger.add("joint_forces", sim.joint_forces())
@@ -100,7 +100,7 @@ def read_state(sim, ledger, frames=()):
     if sim.contacts.gap.size:
         for name, values in sim.contacts._asdict().items():
             ledger.add(f"contacts.{name}", values)
-    for name, values in sim.status._asdict().items():
+    for name, values in sim.readings.status._asdict().items():
         ledger.add(f"status.{name}", values)
     for name in frames:
         ledger.add(f"frame.{name}", sim.body_position(name))

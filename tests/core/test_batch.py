@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 
@@ -22,11 +24,11 @@ def test_every_environment_moves_as_it_would_alone(count):
     assert_same_rows(batch, singles)
     for torques in signals(mech, 50, count):
         step_both(batch, singles, torques)
-        assert batch.status.converged.all()
+        assert batch.readings.status.converged.all()
     assert_same_rows(batch, singles)
-    for what in ("joint_positions", "joint_velocities", "time", "body_states", "readings"):
-        found = np.asarray(getattr(batch, what))
-        expected = np.array([getattr(single, what) for single in singles]).reshape(found.shape)
+    for what in ("joint_positions", "joint_velocities", "time", "body_states", "readings.scalars"):
+        found = np.asarray(attrgetter(what)(batch))
+        expected = np.array([attrgetter(what)(single) for single in singles]).reshape(found.shape)
         np.testing.assert_array_equal(found, expected, err_msg=what)
 
 
@@ -48,7 +50,7 @@ def test_fourth_order(count):
     batch, singles = batch_of(mech, given, order=4), alone(mech, given, order=4)
     for torques in signals(mech, 50, count):
         step_both(batch, singles, torques)
-        assert batch.status.converged.all()
+        assert batch.readings.status.converged.all()
     assert_same_rows(batch, singles)
 
 
@@ -62,7 +64,7 @@ def test_a_neighbour_whose_steps_are_halved_or_fail_changes_nothing():
     batch, singles = batch_of(mech, given), alone(mech, given)
     for torques in signals(mech, 25, count, 1.0) * strengths[:, None]:
         step_both(batch, singles, torques)
-        converged, _, _, halvings, _ = batch.status
+        converged, _, _, halvings, _ = batch.readings.status
         seen |= set(zip(converged, halvings > 0, strict=True))
         assert_same_rows(batch, singles)
         assert converged[0]
@@ -73,16 +75,16 @@ def test_a_neighbour_that_fails_every_step_stays_where_it_is():
     mech, count = random_tree(2, TYPES), 5
     given = starts(mech, count)
     batch, singles = batch_of(mech, given), alone(mech, given)
-    first = batch.state[1, : -batch.status_rows.shape[1]]
+    first = batch.state[1, : -batch.readings.status_rows.shape[1]]
     for torques in signals(mech, 10, count):
         torques[1] = 1e9
         step_both(batch, singles, torques, substeps=3)
-        assert batch.status.converged.tolist() == [True, False, True, True, True]
-        np.testing.assert_array_equal(batch.state[1, : -batch.status_rows.shape[1]], first)
+        assert batch.readings.status.converged.tolist() == [True, False, True, True, True]
+        np.testing.assert_array_equal(batch.state[1, : -batch.readings.status_rows.shape[1]], first)
     assert_same_rows(batch, singles)
     for torques in signals(mech, 10, count):  # and goes on when it can
         step_both(batch, singles, torques)
-        assert batch.status.converged.all()
+        assert batch.readings.status.converged.all()
     assert_same_rows(batch, singles)
 
 
@@ -93,7 +95,7 @@ def test_a_neighbour_that_is_not_a_number_any_more_changes_nothing():
     batch, singles = batch_of(mech, given), alone(mech, given)
     for torques in signals(mech, 10, count):
         step_both(batch, singles, torques)
-        assert batch.status.converged.tolist() == [True, True, False]
+        assert batch.readings.status.converged.tolist() == [True, True, False]
     assert_same_rows(batch, singles, [True, True, False])
 
 
@@ -168,5 +170,5 @@ def test_torques_are_clipped_in_their_own_environment_only():
     mech.add_joint("pin", "revolute", "world", "arm", (0.0, 0.0, 0.0), axis=(0, 1, 0), effort=2.0)
     batch, singles = Simulator(mech, batch=3), [Simulator(mech) for _ in range(3)]
     step_both(batch, singles, np.array([[1.0], [5.0], [-5.0]]))
-    assert batch.status.clipped.tolist() == [False, True, True]
+    assert batch.readings.status.clipped.tolist() == [False, True, True]
     assert_same_rows(batch, singles)

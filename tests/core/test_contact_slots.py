@@ -162,10 +162,10 @@ def test_a_single_environment_moves_as_one_of_a_batch(name, solver):
         batch.step(targets=targets, substeps=4)
         for single, own in zip(singles, targets, strict=True):
             single.step(targets=own, substeps=4)
-        assert batch.status.converged.all()
+        assert batch.readings.status.converged.all()
         for e, single in enumerate(singles):
             np.testing.assert_array_equal(batch.state[e], single.state)
-            np.testing.assert_array_equal(batch.readings[e], single.readings[0])
+            np.testing.assert_array_equal(batch.readings.scalars[e], single.readings.scalars[0])
 
 
 @pytest.mark.parametrize("name", ["uneven", "cylinder", "pairs"])

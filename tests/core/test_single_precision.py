@@ -122,7 +122,7 @@ def test_an_environment_is_the_same_in_every_place_of_every_batch(count, threads
         whole.step(u, substeps=3)
         some.step(u[-count:][::-1], substeps=3)
     np.testing.assert_array_equal(some.state[::-1], whole.state[-count:])
-    np.testing.assert_array_equal(some.readings[::-1], whole.readings[-count:])
+    np.testing.assert_array_equal(some.readings.scalars[::-1], whole.readings.scalars[-count:])
 
 
 def test_neighbours_that_fail_or_are_halved_change_nothing():
@@ -135,7 +135,9 @@ def test_neighbours_that_fail_or_are_halved_change_nothing():
         batch.step(torques)
         for e, sim in enumerate(alone):
             sim.step(torques[e : e + 1])
-        seen |= set(zip(batch.status.converged, batch.status.halvings > 0, strict=True))
+        seen |= set(
+            zip(batch.readings.status.converged, batch.readings.status.halvings > 0, strict=True)
+        )
         np.testing.assert_array_equal(batch.state, np.concatenate([sim.state for sim in alone]))
     assert seen >= {(True, False), (True, True), (False, True)}
 
@@ -151,7 +153,7 @@ def test_reading_and_resets_of_others_change_nothing():
         busy.joint_forces()
         busy.reset(mask=others)
     np.testing.assert_array_equal(busy.state[~others], quiet.state[~others])
-    np.testing.assert_array_equal(busy.readings[~others], quiet.readings[~others])
+    np.testing.assert_array_equal(busy.readings.scalars[~others], quiet.readings.scalars[~others])
     assert (busy.time[others] == 0.0).all()
 
 
@@ -170,12 +172,12 @@ def test_a_saved_state_continues_bit_for_bit(again):
     for u in torques[:20]:
         sim.step(u)
     other = again(sim)
-    assert other.precision == "float32"
+    assert other.options.precision == "float32"
     for u in torques[20:]:
         sim.step(u)
         other.step(u)
         np.testing.assert_array_equal(other.state, sim.state)
-        np.testing.assert_array_equal(other.readings, sim.readings)
+        np.testing.assert_array_equal(other.readings.scalars, sim.readings.scalars)
 
 
 def test_environments_with_parameters_of_their_own():
@@ -187,7 +189,7 @@ def test_environments_with_parameters_of_their_own():
         sim.set_parameters({"gravity": 2.0}, mask=np.arange(40) == 39)
         sim.reset({"joint0": 0.3})
         sim.step(substeps=100)
-        assert sim.status.converged.all()
+        assert sim.readings.status.converged.all()
     np.testing.assert_allclose(sims[1].joint_positions, sims[0].joint_positions, atol=2e-5)
 
 
@@ -205,8 +207,11 @@ def test_pushes():
 
 def test_what_a_simulator_tells():
     sim = Simulator(pendulum(), batch=2, **SINGLE)
-    assert (sim.precision, sim.tolerance) == ("float32", 1e-5)
-    assert (Simulator(pendulum()).precision, Simulator(pendulum()).tolerance) == ("float64", 1e-10)
+    assert (sim.options.precision, sim.options.tolerance) == ("float32", 1e-5)
+    assert (Simulator(pendulum()).options.precision, Simulator(pendulum()).options.tolerance) == (
+        "float64",
+        1e-10,
+    )
     sim.step(substeps=3)
     assert {sim.state.dtype, sim.joint_positions.dtype, sim.body_states.dtype} == {
         np.dtype(np.float64)

@@ -22,9 +22,9 @@ SCRIPT = Path(__file__).parents[1] / "scenes" / "threaded.py"
 
 def assert_same(one, many):
     np.testing.assert_array_equal(many.state, one.state)
-    np.testing.assert_array_equal(many.readings, one.readings)
+    np.testing.assert_array_equal(many.readings.scalars, one.readings.scalars)
     np.testing.assert_array_equal(many.joint_forces(), one.joint_forces())
-    for ours, theirs in zip(many.status, one.status, strict=True):
+    for ours, theirs in zip(many.readings.status, one.readings.status, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -78,7 +78,7 @@ def test_a_failed_environment_fails_alone(eager):
         torques[11] = 1e9
         one.step(torques)
         many.step(torques)
-        assert many.status.converged.tolist() == [e != 11 for e in range(count)]
+        assert many.readings.status.converged.tolist() == [e != 11 for e in range(count)]
         assert_same(one, many)
 
 

@@ -59,15 +59,15 @@ def test_costs_of_transport_are_over_the_random_weight(name):
         env.reset(seed=7 + e)
         info = [env.step(action[e])[4] for action in given][-1]
         assert info["cost_of_transport"] == infos["cost_of_transport"][e]
-        weight = env.sim.body_inertias[0].sum() * np.linalg.norm(env.sim.gravity)
+        weight = env.sim.body_inertias[0].sum() * np.linalg.norm(env.sim.parameters.gravity)
         speed = max(abs(info.get("speed", info["x_velocity"])), 0.01)
         assert info["cost_of_transport"] == pytest.approx(info["power"] / (weight * speed))
-    factor = many.unwrapped.sim.weight_factor
+    factor = many.unwrapped.sim.parameters.weight_factor
     factor *= 2.0  # a copy
-    assert (many.unwrapped.sim.weight_factor == 0.5 * factor).all()
+    assert (many.unwrapped.sim.parameters.weight_factor == 0.5 * factor).all()
     other = make(name, randomization={"friction": (0.5, 2.0)})
     other.reset(seed=0)
-    assert other.sim.weight_factor == make(name).sim.weight_factor == 1.0
+    assert other.sim.parameters.weight_factor == make(name).sim.parameters.weight_factor == 1.0
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -122,14 +122,14 @@ def test_factors_lie_within_their_ranges_and_change_with_every_episode():
     seen = []
     for seed in (0, 0, 1, None):
         env.reset(seed=seed)
-        parameters = env.sim.parameters
+        parameters = env.sim.parameters.by_name
         seen.append([*parameters["mass"].values(), parameters["length"]["crank"]])
         assert all(0.8 <= factor <= 1.2 for factor in parameters["mass"].values())
         assert 0.97 <= parameters["length"]["crank"] <= 1.03
         assert set(parameters["damping"].values()) == {2.0}
         assert {factor for name, factor in parameters["length"].items() if name != "crank"} == {1.0}
         env.step(env.action_space.sample())
-        assert env.sim.parameters == parameters
+        assert env.sim.parameters.by_name == parameters
         assert env.sim.constraint_residual() < 1e-9
     assert seen[0] == seen[1]
     assert len({tuple(row) for row in seen}) == 3

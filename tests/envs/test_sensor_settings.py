@@ -63,7 +63,7 @@ def test_imu_reads_differences_of_states_whatever_is_random(env_id, options):
     name = bodies_of(env_id, **options)[-1]
     env = make(env_id, sensors=(Imu(name),), **options, **PERTURBED)
     env.reset(seed=3)
-    gravity = env.sim.parameters["gravity"]["all"] * np.array(env.mechanism.gravity)
+    gravity = env.sim.parameters.by_name["gravity"]["all"] * np.array(env.mechanism.gravity)
     assert abs(gravity[2] + 9.81) > 0.1
     rng = np.random.default_rng(4)
     for _ in range(10):
@@ -108,7 +108,7 @@ def test_contacts_of_a_robot_that_stands_carry_its_weight(env_id):
     for _ in range(round(3.0 / env.dt)):
         observation, *_ = env.step(np.zeros(env.action_space.shape))
     masses, _ = env.sim.body_inertias
-    weight = -masses.sum() * env.sim.gravity[2]
+    weight = -masses.sum() * env.sim.parameters.gravity[2]
     assert readings(env, observation, "contact_").sum() == pytest.approx(weight, rel=1e-3)
 
 

@@ -88,7 +88,7 @@ def test_ground_contact_reads_normal_forces():
     np.testing.assert_allclose(read(env, observation, "contact_"), list(forces.values()), atol=1e-9)
     assert sum(forces.values()) > 20.0
     np.testing.assert_array_equal(read(env, observation, "last_action_of_"), action)
-    shares = env.sim.actuator_torques / env.sim.actuator_efforts
+    shares = env.sim.actuator_torques / env.sim.parameters.actuator_efforts
     np.testing.assert_array_equal(read(env, observation, "torque_of_"), shares)
 
 

@@ -79,7 +79,7 @@ def test_costs_of_transport_are_over_the_weight_of_each_episode(factors):
         env = gym.make("vigym/Minitaur-v0", **options).unwrapped
         env.reset(seed=row.seed)
         sim = env.sim
-        weight = sim.body_inertias[0].sum() * np.linalg.norm(sim.gravity)
+        weight = sim.body_inertias[0].sum() * np.linalg.norm(sim.parameters.gravity)
         assert abs(weight / (6.0 * 9.81) - 1.0) > 0.05
         expected = row.power / (weight * abs(row.speed))
         assert row.cost_of_transport == pytest.approx(expected, rel=1e-9)

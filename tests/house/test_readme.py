@@ -39,7 +39,7 @@ def check_readme(space: Space) -> None:
 def check_environments(space: Space) -> None:
     assert space["envs"].num_envs == len(space["observations"]) == 64
     space["env"].reset(seed=0)
-    assert len(set(space["env"].unwrapped.sim.parameters["mass"].values())) > 1
+    assert len(set(space["env"].unwrapped.sim.parameters.by_name["mass"].values())) > 1
 
 
 def check_pictures(space: Space) -> None:
@@ -57,7 +57,7 @@ def check_mechanisms(space: Space) -> None:
     assert np.ptp(space["many"].joint_positions) > 0.1
     assert space["sliding"].constraint_residual() <= 1e-10
     assert space["moving"].body_velocity("second")[0] == pytest.approx(2.0)
-    assert space["moving"].velocity_constraint_forces == pytest.approx([-2.0])
+    assert space["moving"].forces.velocity_constraints == pytest.approx([-2.0])
     assert space["rolling"].energy().total == pytest.approx(space["before"], abs=0.01)
 
 

@@ -28,6 +28,7 @@ CATALOGUES = {
 }
 # file of a class that is not to be cut: why it is long
 WHOLE_CLASSES = {
+    "vigym/mechanism/mechanism.py": "the public class, its methods documented one by one",
     "vigym/simulation/simulator.py": "the public class, its methods documented one by one",
     "vigym/simulation/plant.py": "all calls of kernels",
 }
@@ -67,7 +68,6 @@ SMALL_PARTS = {
     "vigym/simulation/state/threads.py": "threads know nothing of kernels: the calls are long",
     "vigym/simulation/failures.py": "knows of functions of the user: the plant is long",
     "vigym/simulation/parameters/mass_ratios.py": "a bound of contacts, apart from factors",
-    "vigym/simulation/forces.py": "methods of one kind of input: the simulator is long",
     "vigym/simulation/compile/dofs.py": "constants of one kind of row, as its neighbours have theirs",
 }
 

@@ -38,7 +38,7 @@ def four_bar(order, values, own=""):
     for pin in order:
         parent, child = ENDS[pin]
         if pin in own:
-            mech.add_custom_joint(pin, parent, child, hinge, 0.0, PINS[pin])
+            mech.tracks.add_custom(pin, parent, child, hinge, 0.0, PINS[pin])
             continue
         kind = values.get(pin, {}).pop("type", "revolute")
         mech.add_joint(pin, kind, parent, child, PINS[pin], UP, **values.get(pin, {}))
@@ -189,7 +189,7 @@ def test_a_driven_four_bar_moves_the_same_whichever_joint_closes_it(name):
             assert status.converged
             metrics = sim.metrics()
             places = [sim.body_position(bar) for bar in BARS]
-            work = metrics["work_actuator"], sim.power
+            work = metrics["work_actuator"], sim.readings.power
             rows.append([*np.ravel(places), *work, *sim.actuator_torques, status.clipped])
         found.append(rows)
     np.testing.assert_allclose(*found, rtol=1e-6, atol=2e-6)
@@ -211,7 +211,7 @@ def test_the_work_of_a_closing_joints_motor_is_booked():
 
 def test_queries_name_the_actuator_of_a_closing_joint():
     sim = Simulator(four_bar("ABDC", {"C": {"effort": 5.0}}))
-    for query in (sim.linearize, sim.forward_dynamics):
+    for query in (sim.linearize, sim.dynamics.forward):
         with pytest.raises(ValueError, match="found the actuator of 'C', which closes a loop"):
             query()
-    assert sim.mass_matrix().shape == (3, 3)
+    assert sim.dynamics.mass_matrix().shape == (3, 3)

@@ -84,10 +84,10 @@ def test_motion_is_reversed(name):
 def test_rates_of_coordinates_are_those_of_their_changes(name):
     """Central differences over two steps, of the square of the step."""
     sim = stepped(Simulator(held(name), timestep=1e-4), 200)
-    assert sim.custom_position("own").shape == np.shape(np.atleast_1d(JOINTS[name][1]))
-    before = sim.custom_position("own")
-    rates = stepped(sim, 1).custom_velocity("own")
-    after = stepped(sim, 1).custom_position("own")
+    assert sim.tracks.position("own").shape == np.shape(np.atleast_1d(JOINTS[name][1]))
+    before = sim.tracks.position("own")
+    rates = stepped(sim, 1).tracks.velocity("own")
+    after = stepped(sim, 1).tracks.position("own")
     np.testing.assert_allclose(rates, (after - before) / 2e-4, atol=1e-4)
     place, _ = JOINTS[name][0](after)
     transform = sim.mechanism.tracks["own"].side_b
@@ -105,7 +105,7 @@ def lifting(slides=None):
     """A body of 1 kg on a screw without gravity: its inertia along the coordinate is known."""
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("body", 1.0, (0.02, 0.02, 0.02))
-    mech.add_custom_joint("own", "world", "body", screw, slides=slides)
+    mech.tracks.add_custom("own", "world", "body", screw, slides=slides)
     return mech
 
 
@@ -116,7 +116,7 @@ def test_a_spring_along_a_coordinate_is_an_oscillator():
     sim = stepped(Simulator(lifting(Slide(stiffness=0.5, rest=0.4)), timestep=1e-3), 500)
     phase = 0.5 * np.sqrt(0.5 / INERTIA_OF_SCREW)
     angle = 0.4 * (1.0 - np.cos(phase))
-    assert sim.custom_position("own")[0] == pytest.approx(angle, abs=1e-5)
+    assert sim.tracks.position("own")[0] == pytest.approx(angle, abs=1e-5)
     assert sim.energy().total == pytest.approx(0.5 * 0.5 * 0.4**2, abs=1e-6)
 
 
@@ -132,7 +132,7 @@ def test_limits_hold():
     sim = Simulator(lifting(Slide(limits=(-0.1, 0.2))))
     sim.reset(velocities=np.array([0.0, 0.0, 0.05, 0.0, 0.0, 1.0]))
     stepped(sim, 60)
-    assert sim.custom_position("own")[0] == pytest.approx(0.2, abs=1e-8)
+    assert sim.tracks.position("own")[0] == pytest.approx(0.2, abs=1e-8)
     assert sim.energy().kinetic < 1e-9
 
 
@@ -142,7 +142,7 @@ def test_motors_drive_coordinates():
     mech.add_motor("own:0", kp=80.0, kd=20.0, effort=10.0)
     assert mech.motor_names == ["own:0", "own:1"]
     sim = stepped(Simulator(mech), 800, targets=[0.4, -0.3])
-    np.testing.assert_allclose(sim.custom_position("own"), [0.4, -0.3], atol=1e-5)
+    np.testing.assert_allclose(sim.tracks.position("own"), [0.4, -0.3], atol=1e-5)
 
 
 @pytest.mark.parametrize("model", [None, MINITAUR_MOTOR], ids=["controller", "electric"])
@@ -155,7 +155,7 @@ def test_motors_are_those_of_built_in_joints(model):
         rows = []
         for target in (0.6, -0.3):
             stepped(sim, 100, targets=[start + target])
-            readings = sim.metrics()["work_actuator"], *sim.motor_forces
+            readings = sim.metrics()["work_actuator"], *sim.forces.motors
             rows.append([*sim.body_states.ravel(), *readings])
         found.append(rows)
     # both rates are those of the angle, of the built-in hinge to the fourth power of its turn
@@ -167,14 +167,14 @@ def test_they_act_on_both_bodies():
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("nut", 2.0, (0.1, 0.2, 0.15))
     mech.add_body("bolt", 1.0, (0.01, 0.02, 0.015), (0.2, 0.1, 0.0))
-    mech.add_custom_joint("own", "nut", "bolt", screw, slides=Slide(stiffness=1.0, rest=0.5))
+    mech.tracks.add_custom("own", "nut", "bolt", screw, slides=Slide(stiffness=1.0, rest=0.5))
     sim = Simulator(mech)
     sim.reset(velocities={"nut:floating": (0.1, 1.0, 0.1, 0.2, 0.0, 0.3)})
     before = momentum(sim)
     stepped(sim, 200)
     np.testing.assert_allclose(momentum(sim), before, atol=1e-9)
     assert sim.constraint_residual() <= GAP
-    assert sim.custom_position("own")[0] > 0.1
+    assert sim.tracks.position("own")[0] > 0.1
 
 
 def momentum(sim):
@@ -194,18 +194,18 @@ def momentum(sim):
 def test_a_batch_is_its_environments_bit_for_bit(timestep, hardest):
     batch = Simulator(hanging_chain(), timestep, batch=5)
     pushes = np.linspace(0.0, hardest, 5)
-    batch.apply("b2", force=np.stack([0 * pushes, pushes, 0 * pushes], axis=1))
+    batch.forces.apply("b2", force=np.stack([0 * pushes, pushes, 0 * pushes], axis=1))
     states = []
     for _ in range(40):
         batch.step()
         states.append(batch.state)
     for e, push in enumerate(pushes):
         one = Simulator(hanging_chain(), timestep)
-        one.apply("b2", force=(0.0, push, 0.0))
+        one.forces.apply("b2", force=(0.0, push, 0.0))
         for state in states:
             one.step()
             np.testing.assert_array_equal(state[e], one.state)
-        np.testing.assert_array_equal(batch.custom_velocity("j1")[e], one.custom_velocity("j1"))
+        np.testing.assert_array_equal(batch.tracks.velocity("j1")[e], one.tracks.velocity("j1"))
 
 
 def test_saved_states_go_on_bit_for_bit():
@@ -221,7 +221,7 @@ def test_a_singular_place_ends_in_a_failed_step_that_says_so():
     """A crank whose pin moves down: at the dead point its rail moves it alike, and ends."""
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("body", 1.0, (0.02, 0.03, 0.025))
-    mech.add_custom_joint("own", "world", "body", crank, (0.0, 1.0))
+    mech.tracks.add_custom("own", "world", "body", crank, (0.0, 1.0))
     sim = Simulator(mech)
     sim.reset(velocities=np.array([0.0, -0.5, 0.0, 0.0, 0.0, 0.0]))
     with pytest.warns(RuntimeWarning, match="joint 'own' next to coordinates that move the child"):
@@ -238,7 +238,7 @@ def crank(q):
 def test_a_coordinate_that_moves_nothing_ends_in_a_warning(batch):
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("body", 1.0, (0.02, 0.03, 0.025), (0.25, 0.0, 0.0))
-    mech.add_custom_joint("own", "world", "body", ending, 0.5)
+    mech.tracks.add_custom("own", "world", "body", ending, 0.5)
     sim = Simulator(mech, batch=batch)
     sim.reset(velocities=np.array([-0.5, 0.0, 0.0, 0.0, 0.0, 0.0]))
     with pytest.warns(RuntimeWarning, match="joint 'own' next to .*or not at all"):
@@ -254,9 +254,9 @@ def ending(q):
 def test_a_hinge_passes_many_turns():
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("rod", 1.0, (0.002, 0.084, 0.084), (0.5, 0.0, 0.0))
-    mech.add_custom_joint("own", "world", "rod", hinge)
+    mech.tracks.add_custom("own", "world", "rod", hinge)
     sim = Simulator(mech)
     sim.reset(velocities=np.array([0.0, 0.0, -2.5, 0.0, 5.0, 0.0]))
     stepped(sim, 1000)
     # the chord of a step turns by less than the arc, by the square of the step
-    assert sim.custom_position("own")[0] == pytest.approx(50.0, rel=1e-3)
+    assert sim.tracks.position("own")[0] == pytest.approx(50.0, rel=1e-3)

@@ -38,7 +38,7 @@ def test_held_weights_are_gravity():
     for sim in (weighed, falling):
         sim.reset({"shoulder": 1.0})
     for name, body in weighed.mechanism.bodies.items():
-        weighed.apply(name, (0.0, 0.0, -G * body.mass))
+        weighed.forces.apply(name, (0.0, 0.0, -G * body.mass))
     start = falling.energy().potential
     for _ in range(100):
         stepped(weighed, 1)
@@ -50,7 +50,7 @@ def test_held_weights_are_gravity():
 
 def test_a_torque_on_a_body_is_one_of_its_actuator():
     one, other = Simulator(pendulum()), Simulator(pendulum())
-    one.apply("upper", torque=(0.0, 2.0, 0.0))
+    one.forces.apply("upper", torque=(0.0, 2.0, 0.0))
     for _ in range(50):
         assert one.step().converged
         assert other.step([2.0]).converged
@@ -63,8 +63,8 @@ def test_the_balance_of_energy_falls_with_the_square_of_the_step():
     missing = []
     for h in (0.01, 0.005):
         sim = Simulator(pendulum(), timestep=h)
-        sim.apply("lower", (1.0, 0.5, 0.2), (0.1, 0.0, 0.2), (0.0, 0.1, -0.3))
-        sim.apply("upper", (2.0, 0.0, 0.0), (0.0, 0.1, 0.5), (0.1, 0.0, 0.0), frame="body")
+        sim.forces.apply("lower", (1.0, 0.5, 0.2), (0.1, 0.0, 0.2), (0.0, 0.1, -0.3))
+        sim.forces.apply("upper", (2.0, 0.0, 0.0), (0.0, 0.1, 0.5), (0.1, 0.0, 0.0), frame="body")
         stepped(sim, round(1.0 / h))
         assert abs(sim.metrics()["work_actuator"]) > 0.3
         missing.append(abs(sim.metrics()["energy_balance"]))
@@ -77,7 +77,7 @@ def test_a_force_at_a_point_gives_its_momentum():
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("body", 2.0, (0.1, 0.2, 0.15))
     sim = Simulator(mech)
-    sim.apply("body", (1.0, -2.0, 0.5), point=(0.0, 0.1, 0.2))
+    sim.forces.apply("body", (1.0, -2.0, 0.5), point=(0.0, 0.1, 0.2))
     stepped(sim, 100)
     np.testing.assert_allclose(sim.body_velocity("body"), np.array([0.5, -1.0, 0.25]), atol=1e-12)
     sim.reset()
@@ -91,11 +91,11 @@ def test_motions_are_reversible():
     sim.reset({"shoulder": 0.5}, {"elbow": 1.0})
     given = ("lower", (1.0, 0.0, 3.0), (0.0, 0.1, 0.0), (0.0, 0.0, -0.4))
     start = sim.joint_positions
-    sim.apply(*given)
+    sim.forces.apply(*given)
     stepped(sim, 100)
     end = sim.joint_positions, -sim.joint_velocities
     sim.reset(*end)
-    sim.apply(*given)
+    sim.forces.apply(*given)
     stepped(sim, 100)
     np.testing.assert_allclose(sim.joint_positions, start, atol=1e-9)
     np.testing.assert_allclose(sim.joint_velocities, (0.0, -1.0), atol=1e-9)
@@ -117,13 +117,13 @@ def test_a_motion_is_met_and_its_force_is_that_of_inverse_dynamics():
     other = Simulator(pendulum())
     other.reset(sim.joint_positions, sim.joint_velocities)
     free = np.zeros(3)
-    base = other.inverse_dynamics(free, actuated=False)
-    mass = other.mass_matrix()
+    base = other.dynamics.inverse(free, actuated=False)
+    mass = other.dynamics.mass_matrix()
     wished = -10.0 * np.sin(5.0 * sim.time)
     rest = np.linalg.solve(mass[1:, 1:], -base[1:] - mass[1:, 0] * wished)
     force = (base + mass @ np.append(wished, rest))[0]
     stepped(sim, 1)  # its force is where this step began
-    assert sim.motion_forces[0] == pytest.approx(force, rel=2e-5)
+    assert sim.forces.motions[0] == pytest.approx(force, rel=2e-5)
 
 
 def test_moved_mechanisms_converge_with_the_square_of_the_step():
@@ -164,7 +164,7 @@ def test_a_motion_drives_a_loop(loops):
     metrics = sim.metrics()
     assert metrics["work_actuator"] != 0.0
     assert abs(metrics["energy_balance"]) < 1e-2 * abs(start)
-    assert sim.motion_forces.shape == (2,)
+    assert sim.forces.motions.shape == (2,)
 
 
 def test_motions_against_a_loop_or_a_motor_are_refused():
@@ -186,9 +186,9 @@ def test_motions_against_a_loop_or_a_motor_are_refused():
         Simulator(other, order=4)
     with pytest.raises(ValueError, match="linearize: found the prescribed motion of 'shoulder'"):
         Simulator(other).linearize()
-    for query in (Simulator(other).forward_dynamics, lambda: inverse_at_rest(Simulator(other))):
+    for query in (Simulator(other).dynamics.forward, lambda: inverse_at_rest(Simulator(other))):
         with pytest.raises(
-            ValueError, match="_dynamics: found the prescribed motion of 'shoulder'"
+            ValueError, match="dynamics..*: found the prescribed motion of 'shoulder'"
         ):
             query()
     with pytest.raises(MechanismError, match="motion of 'shoulder': found a start at 1, expected"):
@@ -217,27 +217,27 @@ def test_wrong_wrenches_are_refused():
     sim = Simulator(pendulum())
     before = sim.state
     with pytest.raises(MechanismError, match="apply: body"):
-        sim.apply("nobody", (1.0, 0.0, 0.0))
+        sim.forces.apply("nobody", (1.0, 0.0, 0.0))
     for given in ({"force": (1.0, 2.0)}, {"torque": (np.nan, 0.0, 0.0)}, {"point": "x"}):
         with pytest.raises(ValueError, match=next(iter(given))):
-            sim.apply("upper", **given)
+            sim.forces.apply("upper", **given)
     with pytest.raises(MechanismError, match="apply: frame"):
-        sim.apply("upper", frame="ground")
+        sim.forces.apply("upper", frame="ground")
     single = Simulator(pendulum(kind="revolute"), batch=2, precision="float32")
     with pytest.raises(ValueError, match="float32"):
-        single.apply("upper", (1.0, 0.0, 0.0))
+        single.forces.apply("upper", (1.0, 0.0, 0.0))
     np.testing.assert_array_equal(sim.state, before)
-    sim.apply("upper", (1.0, 0.0, 0.0))
+    sim.forces.apply("upper", (1.0, 0.0, 0.0))
     with pytest.raises(ValueError, match="linearize: found a held wrench"):
         sim.linearize()
-    for query in (sim.forward_dynamics, lambda: inverse_at_rest(sim)):
-        with pytest.raises(ValueError, match="_dynamics: found a held wrench"):
+    for query in (sim.dynamics.forward, lambda: inverse_at_rest(sim)):
+        with pytest.raises(ValueError, match="dynamics..*: found a held wrench"):
             query()
 
 
 def inverse_at_rest(sim):
     """Joint forces that hold a simulator's mechanism without acceleration."""
-    return sim.inverse_dynamics(0.0 * sim.joint_velocities)
+    return sim.dynamics.inverse(0.0 * sim.joint_velocities)
 
 
 def driven(batch=None):
@@ -254,16 +254,16 @@ def test_a_batch_is_its_environments_bit_for_bit():
     batch.step(substeps=3)
     late = np.arange(11) != 4
     batch.reset(mask=late)
-    batch.apply("lower", forces, point=(0.0, 0.1, 0.0))
-    batch.apply("upper", torque=(0.1, 0.2, 0.3), frame="body", mask=late)
+    batch.forces.apply("lower", forces, point=(0.0, 0.1, 0.0))
+    batch.forces.apply("upper", torque=(0.1, 0.2, 0.3), frame="body", mask=late)
     batch.step(substeps=40)
     for e, force in enumerate(forces):
         one = driven()
         if e == 4:
             one.step(substeps=3)
-        one.apply("lower", force, point=(0.0, 0.1, 0.0))
+        one.forces.apply("lower", force, point=(0.0, 0.1, 0.0))
         if e != 4:
-            one.apply("upper", torque=(0.1, 0.2, 0.3), frame="body")
+            one.forces.apply("upper", torque=(0.1, 0.2, 0.3), frame="body")
         one.step(substeps=40)
         np.testing.assert_array_equal(batch.state[e], one.state)
         np.testing.assert_array_equal(batch.body_states[e], one.body_states)
@@ -273,7 +273,7 @@ def test_saved_states_go_on_bit_for_bit():
     """With a wrench into a simulator that has none yet, and back; also pickled."""
     sim = Simulator(pendulum())
     bare = sim.state
-    sim.apply("lower", (1.0, 0.5, 0.2))
+    sim.forces.apply("lower", (1.0, 0.5, 0.2))
     stepped(sim, 10)
     saved = sim.state
     assert len(saved) > len(bare)

@@ -34,7 +34,7 @@ def test_position_motor_solves_its_own_law(kp, kd):
         )
         angle, rate = angle + h * new, new
     assert sim.joint_positions[0] == pytest.approx(angle, abs=2e-3)
-    assert sim.status.converged
+    assert sim.readings.status.converged
 
 
 @pytest.mark.parametrize("h", [0.05, 0.01, 0.002])
@@ -308,6 +308,6 @@ def test_motors_of_a_finger_keep_their_largest_rates(ratios, limits):
         assert status.converged
         iterations.append(status.iterations)
         rates = 200.0 * np.sin(0.5 * (sim.joint_positions - before))
-        spent = np.abs(sim.motor_forces) > 1.0 - 1e-6
+        spent = np.abs(sim.forces.motors) > 1.0 - 1e-6
         assert np.all(spent | (np.abs(rates) <= 0.5 + 1e-6))
     assert np.mean(iterations) <= 12.0

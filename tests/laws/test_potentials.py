@@ -147,7 +147,7 @@ def test_a_batch_is_its_environments_bit_for_bit():
         one.reset(velocities=own)
         one.step(substeps=50)
         np.testing.assert_array_equal(batch.state[e], one.state)
-        np.testing.assert_array_equal(batch.readings[e], one.readings[0])
+        np.testing.assert_array_equal(batch.readings.scalars[e], one.readings.scalars[0])
 
 
 def test_saved_states_go_on_bit_for_bit():

@@ -93,7 +93,7 @@ def test_a_torque_gives_a_fast_wheel_the_energy_of_its_way():
     """By an actuator and by a torque on the body; both turn it alike."""
     mech = wheel(effort=10.0)
     one, other = Simulator(mech, timestep=H), Simulator(mech, timestep=H)
-    other.apply("wheel", torque=(0.0, 2.0, 0.0))
+    other.forces.apply("wheel", torque=(0.0, 2.0, 0.0))
     for _ in range(90):
         assert one.step(torques=[2.0]).converged
         assert other.step().converged

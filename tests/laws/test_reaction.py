@@ -9,7 +9,7 @@ from scenes.trees import TYPES, by_joint, random_positions, random_rates, random
 from vigym import Mechanism, Simulator
 
 
-def net_wrenches(sim, before, forces):
+def net_wrenches(sim, before, positions, forces):
     """Force and moment about the centre of mass (n, 6), world axes, that all its joints exert on each body."""
     bodies = list(sim.mechanism.bodies)
     net = np.zeros((len(bodies), 6))
@@ -19,15 +19,11 @@ def net_wrenches(sim, before, forces):
         for name, sign in ((joint.child, 1.0), (joint.parent, -1.0)):
             if name != "world":
                 i = bodies.index(name)
-                arm = position - before_position(sim, i)
+                arm = position - positions[i]
                 net[i] += sign * np.concatenate(
                     [wrench[:3], wrench[3:] + np.cross(arm, wrench[:3])]
                 )
     return net
-
-
-def before_position(sim, i):
-    return sim.kept[i]
 
 
 def anchors(sim, twin):
@@ -54,8 +50,7 @@ def test_constraint_forces_are_the_twins_multipliers(seed):
     u = np.random.default_rng(seed).uniform(-0.3, 0.3, driven.size) * driven
     for _ in range(5):
         before = anchors(sim, twin)
-        sim.kept = twin.x[1:].copy()
-        orientations = twin.q[1:].copy()
+        kept, orientations = twin.x[1:].copy(), twin.q[1:].copy()
         share = 2.0 / (
             1.0 + twin.h1 / twin.h
         )  # the twin's multipliers are impulses over this step alone
@@ -65,7 +60,7 @@ def test_constraint_forces_are_the_twins_multipliers(seed):
         expected[:, 3:] = [
             rotate(q, moment) for q, moment in zip(orientations, expected[:, 3:], strict=True)
         ]
-        found = net_wrenches(sim, before, sim.joint_forces())
+        found = net_wrenches(sim, before, kept, sim.joint_forces())
         np.testing.assert_allclose(found, expected, atol=1e-7 * max(1.0, np.abs(expected).max()))
 
 

@@ -122,7 +122,7 @@ def test_one_mass_moves_as_its_equations_say(stiffness):
 
 def slowest_vibration(mech, stiffness):
     """Rate [rad/s] and shape (n,) of the slowest vibration of a straight chain whose joints have equal springs."""
-    M = Simulator(mech).mass_matrix()
+    M = Simulator(mech).dynamics.mass_matrix()
     squares, shapes = scipy.linalg.eigh(stiffness * np.eye(len(M)), M)
     return np.sqrt(squares[0]), shapes[:, 0] / np.abs(shapes[:, 0]).max()
 

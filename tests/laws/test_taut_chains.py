@@ -131,7 +131,7 @@ def test_a_rope_that_is_pulled_gains_no_energy(by, force):
         velocities = [*velocities.values(), 0.0, 0.0]
     sim.reset(velocities=velocities)
     if by == "wrench":
-        sim.apply("load", force=(0.0, 0.0, -force))
+        sim.forces.apply("load", force=(0.0, 0.0, -force))
     energies, kinetic = [], []
     for _ in range(301):
         metrics = sim.metrics()

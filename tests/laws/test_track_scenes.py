@@ -52,7 +52,7 @@ def test_a_limit_acts_beside_a_contact(rail):
     """The limit stops the ball at the ground, within a hair: both or one of them hold it."""
     free = Simulator(ball_on_rail(rail))
     stepped(free, 300)
-    place = free.custom_position("rail")[0] if callable(rail) else free.curve_position("rail")
+    place = np.ravel(free.tracks.position("rail"))[0]
     for end in (place - 1e-3, place, place + 1e-3):
         sim = Simulator(ball_on_rail(rail, end))
         start = sim.energy().total
@@ -61,7 +61,7 @@ def test_a_limit_acts_beside_a_contact(rail):
         assert sim.energy().kinetic < 1e-9
         assert sim.energy().total < start
         assert sim.contacts.gap[0] >= -1e-9
-        at = sim.custom_position("rail")[0] if callable(rail) else sim.curve_position("rail")
+        at = np.ravel(sim.tracks.position("rail"))[0]
         assert at == pytest.approx(min(end, place), abs=1e-7)
 
 
@@ -71,7 +71,7 @@ def test_rows_of_a_curve_stay_alike_within_a_step():
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("bead", 1.0, (0.02, 0.03, 0.025), (0.0, 0.5, 0.0))
     ring = Circle(0.5, orientation=(half, 0.0, half, 0.0))
-    mech.add_curve_joint("ring", "world", "bead", ring, axis=(0.0, 0.0, 1.0))
+    mech.tracks.add_curve("ring", "world", "bead", ring, axis=(0.0, 0.0, 1.0))
     sim = Simulator(mech)
     sim.reset(velocities=np.array([0.0, 0.0, 1.0, -2.0, 0.0, 0.0]))
-    assert max(stepped(sim, 1).status.iterations for _ in range(400)) < 8
+    assert max(stepped(sim, 1).readings.status.iterations for _ in range(400)) < 8

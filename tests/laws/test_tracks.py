@@ -62,7 +62,7 @@ def test_a_torus_chain_keeps_its_energy():
     sim = Simulator(mech, timestep=0.005)
     sim.reset(velocities={"pin": (0.5, 0.3)})
     assert_energy_without_trend(sim, 20.0, 0.02)
-    assert all(sim.place(name).regularity > 0.9 for name in mech.tracks)
+    assert all(sim.tracks.place(name).regularity > 0.9 for name in mech.tracks)
 
 
 def test_a_windmill_keeps_its_energy():
@@ -137,7 +137,7 @@ def test_a_bead_on_a_circle_is_a_pendulum():
     mech = Mechanism()
     mech.add_body("bead", 1.0, (0.1, 0.1, 0.1), (0.4, 0.0, -0.3))
     half = 0.5**0.5
-    mech.add_curve_joint("ring", "world", "bead", Circle(0.5, orientation=(half, half, 0, 0)))
+    mech.tracks.add_curve("ring", "world", "bead", Circle(0.5, orientation=(half, half, 0, 0)))
     sim = Simulator(mech, timestep=1e-3)
     stepped(sim, 1000)
     angle, rate = np.arctan2(0.4, 0.3), 0.0
@@ -156,7 +156,7 @@ def test_a_curve_joint_between_two_bodies_acts_on_both():
     mech.add_body("rail", 2.0, (0.1, 0.2, 0.15))
     mech.add_body("bead", 1.0, (0.01, 0.02, 0.015), (0.5, 0.0, 0.0))
     slide = Slide(damping=0.5, stiffness=2.0)
-    mech.add_curve_joint("on", "rail", "bead", Helix(0.5, 0.05), slide=slide)
+    mech.tracks.add_curve("on", "rail", "bead", Helix(0.5, 0.05), slide=slide)
     sim = Simulator(mech)
     sim.reset(velocities={"bead:floating": (0.0, 1.0, 0.1, 0.0, 0.0, 0.0)})
 
@@ -190,7 +190,7 @@ def on_a_line(slide=None, curve=None, gravity=(0.0, 0.0, 0.0)):
     mech.add_body("body", 2.0, (0.1, 0.1, 0.1))
     half = 0.5**0.5
     along = Line(orientation=(half, 0.0, half, 0.0))
-    mech.add_curve_joint("rail", "world", "body", curve or along, slide=slide)
+    mech.tracks.add_curve("rail", "world", "body", curve or along, slide=slide)
     return mech
 
 
@@ -198,8 +198,8 @@ def test_a_spring_along_a_curve_is_an_oscillator():
     sim = Simulator(on_a_line(Slide(stiffness=50.0, rest=0.3)), timestep=1e-3)
     stepped(sim, 500)
     phase = 5.0 * 0.5  # sqrt(50 / 2) over half a second; the error is of the square of the step
-    assert sim.curve_position("rail") == pytest.approx(0.3 - 0.3 * np.cos(phase), abs=1e-5)
-    assert sim.curve_velocity("rail") == pytest.approx(1.5 * np.sin(phase), abs=1e-4)
+    assert sim.tracks.position("rail") == pytest.approx(0.3 - 0.3 * np.cos(phase), abs=1e-5)
+    assert sim.tracks.velocity("rail") == pytest.approx(1.5 * np.sin(phase), abs=1e-4)
     assert sim.energy().total == pytest.approx(0.5 * 50.0 * 0.3**2, abs=1e-9)
 
 
@@ -207,7 +207,7 @@ def test_a_damper_along_a_curve_takes_its_energy():
     sim = Simulator(on_a_line(Slide(damping=4.0)), timestep=1e-3)
     sim.reset(velocities=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
     stepped(sim, 500)
-    assert sim.curve_velocity("rail") == pytest.approx(np.exp(-1.0), abs=1e-3)
+    assert sim.tracks.velocity("rail") == pytest.approx(np.exp(-1.0), abs=1e-3)
     assert abs(sim.metrics()["energy_balance"]) < 1e-10
 
 
@@ -215,8 +215,8 @@ def test_friction_along_a_curve_stops():
     sim = Simulator(on_a_line(Slide(friction=3.0)))
     sim.reset(velocities=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
     stepped(sim, 100)
-    assert sim.curve_position("rail") == pytest.approx(1.0 / 3.0, abs=1e-3)  # m v^2 / (2 F)
-    assert abs(sim.curve_velocity("rail")) < 1e-9
+    assert sim.tracks.position("rail") == pytest.approx(1.0 / 3.0, abs=1e-3)  # m v^2 / (2 F)
+    assert abs(sim.tracks.velocity("rail")) < 1e-9
 
 
 def test_a_motor_drives_along_a_curve():
@@ -225,14 +225,14 @@ def test_a_motor_drives_along_a_curve():
     assert mech.motor_names == ["rail"]
     sim = Simulator(mech)
     stepped(sim, 1, targets=[0.4])
-    assert sim.motor_forces == pytest.approx([10.0])  # saturated
+    assert sim.forces.motors == pytest.approx([10.0])  # saturated
     stepped(sim, 60, targets=[0.4])
-    before = sim.curve_position("rail")
-    after = stepped(sim, 1, targets=[0.4]).curve_position("rail")
+    before = sim.tracks.position("rail")
+    after = stepped(sim, 1, targets=[0.4]).tracks.position("rail")
     pull = 80.0 * (0.4 - after) - 20.0 * (after - before) / sim.timestep
-    assert sim.motor_forces == pytest.approx([pull], rel=1e-6)
+    assert sim.forces.motors == pytest.approx([pull], rel=1e-6)
     stepped(sim, 438, targets=[0.4])
-    assert sim.curve_position("rail") == pytest.approx(0.4, abs=1e-6)
+    assert sim.tracks.position("rail") == pytest.approx(0.4, abs=1e-6)
     assert abs(sim.metrics()["energy_balance"]) < 1e-6
 
 
@@ -244,7 +244,7 @@ def test_ends_of_a_curve_are_limits(way):
     before = sim.energy().kinetic
     stepped(sim, 100)
     end = length if way > 0.0 else 0.0
-    assert sim.curve_position("rail") == pytest.approx(end, abs=1e-8)
+    assert sim.tracks.position("rail") == pytest.approx(end, abs=1e-8)
     assert sim.energy().kinetic < 1e-9
     assert sim.metrics()["dissipated"] == pytest.approx(before, rel=1e-2)
 
@@ -253,18 +253,18 @@ def test_given_limits_hold_on_an_endless_curve():
     sim = Simulator(on_a_line(Slide(limits=(-0.1, 0.2))))
     sim.reset(velocities=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
     stepped(sim, 50)
-    assert sim.curve_position("rail") == pytest.approx(0.2, abs=1e-8)
+    assert sim.tracks.position("rail") == pytest.approx(0.2, abs=1e-8)
 
 
 def test_edges_of_a_patch_are_limits():
     mech = Mechanism(gravity=(40.0, 0.0, -9.81))
     mech.add_body("ball", 1.0, (0.02, 0.03, 0.025), (0.5, 0.2, -0.05))
-    mech.add_surface_joint("rolls", "world", "ball", bump(-0.2), Sphere(0.1))
+    mech.tracks.add_surface("rolls", "world", "ball", bump(-0.2), Sphere(0.1))
     sim = Simulator(mech, timestep=0.005)
     seen = []
     for _ in range(200):
         stepped(sim, 1)
-        seen.append(sim.place("rolls").first)
+        seen.append(sim.tracks.place("rolls").first)
     seen = np.array(seen)
     assert seen[:, 0].max() == pytest.approx(1.0, abs=1e-7)
     assert seen.min() >= -1e-7
@@ -279,12 +279,12 @@ def test_a_closed_curve_is_passed_many_times():
     length = mech.tracks["rail"].side_a.length
     path = 0.0
     for _ in range(400):
-        before = sim.place("rail").point
+        before = sim.tracks.place("rail").point
         stepped(sim, 1)
-        path += np.linalg.norm(sim.place("rail").point - before)
+        path += np.linalg.norm(sim.tracks.place("rail").point - before)
     assert path > 3.5 * length
     # chords are shorter than arcs, by at most the square of the step
-    assert abs(sim.curve_position("rail")) == pytest.approx(path, rel=0.05)
+    assert abs(sim.tracks.position("rail")) == pytest.approx(path, rel=0.05)
 
 
 def test_rates_of_places_are_those_of_their_changes():
@@ -293,11 +293,11 @@ def test_rates_of_places_are_those_of_their_changes():
         sim = Simulator(hanging(name, spin), timestep=1e-4)
         sim.reset(velocities=np.array(KICK))
         stepped(sim, 1)
-        before = sim.place("touch")
+        before = sim.tracks.place("touch")
         stepped(sim, 1)
-        rates = sim.place("touch")
+        rates = sim.tracks.place("touch")
         stepped(sim, 1)
-        after = sim.place("touch")
+        after = sim.tracks.place("touch")
         change = (after.first - before.first) / 2e-4
         np.testing.assert_allclose(rates.first_rates, change, atol=1e-4)
         change = (after.second - before.second) / 2e-4
@@ -313,13 +313,13 @@ def test_a_singular_place_ends_in_a_failed_step_that_says_so():
     place = (0.0, 0.0, -0.36)
     mech.add_body("lower", 1.0, (0.05, 0.05, 0.09), place, (half, 0.0, half, 0.0))
     torus = Torus(0.3, 0.12)
-    mech.add_surface_joint("link", "upper", "lower", torus, torus)
+    mech.tracks.add_surface("link", "upper", "lower", torus, torus)
     sim = Simulator(mech, timestep=0.002)
     sim.reset(velocities={"lower:floating": (0.0, 0.0, 0.0, -1.0, 0.0, 0.0)})
     with pytest.warns(RuntimeWarning, match="joint 'link' next to a singular place of touch"):
         assert any(not sim.step().converged for _ in range(3000))
-    assert not sim.status.converged
-    assert sim.place("link").regularity < 0.1
+    assert not sim.readings.status.converged
+    assert sim.tracks.place("link").regularity < 0.1
     assert sim.constraint_residual() <= GAP  # the state is the one before
 
 
@@ -341,7 +341,9 @@ def test_a_batch_is_its_environments_bit_for_bit(timestep, fastest):
         for state in states:
             one.step()
             np.testing.assert_array_equal(state[e], one.state)
-        np.testing.assert_array_equal(batch.place("c1").first[e], one.place("c1").first)
+        np.testing.assert_array_equal(
+            batch.tracks.place("c1").first[e], one.tracks.place("c1").first
+        )
         assert batch.energy().total[e] == one.energy().total
 
 
@@ -362,7 +364,7 @@ def test_sides_that_cannot_meet_are_refused():
     mech = Mechanism()
     mech.add_body("body", 1.0, (0.1, 0.1, 0.1), (0.0, 0.0, 5.0))
     mech.add_joint("slide", "prismatic", "world", "body", (0.0, 0.0, 5.0), (1.0, 0.0, 0.0))
-    mech.add_surface_joint("on", "world", "body", Torus(0.5, 0.1), Sphere(0.1))
+    mech.tracks.add_surface("on", "world", "body", Torus(0.5, 0.1), Sphere(0.1))
     with pytest.raises(AssemblyError, match=r"curve or surface joint \(on\) open by"):
         Simulator(mech)
 
@@ -371,11 +373,11 @@ def test_poles_and_singular_places_at_the_assembly_are_refused():
     mech = Mechanism()
     mech.add_body("body", 1.0, (0.1, 0.1, 0.1), (0.0, 0.0, -0.3))
     pole = Sphere(0.1)
-    mech.add_surface_joint("on", "world", "body", Ellipsoid((0.5, 0.3, 0.2)), pole, spin=False)
+    mech.tracks.add_surface("on", "world", "body", Ellipsoid((0.5, 0.3, 0.2)), pole, spin=False)
     with pytest.raises(AssemblyError, match="joint 'on' spin: found a place of touch at a pole"):
         Simulator(mech)
     mech = Mechanism()
     mech.add_body("body", 1.0, (0.1, 0.1, 0.1))
-    mech.add_surface_joint("on", "world", "body", Torus(0.5, 0.1), Torus(0.3, 0.1))
+    mech.tracks.add_surface("on", "world", "body", Torus(0.5, 0.1), Torus(0.3, 0.1))
     with pytest.raises(AssemblyError, match="joint 'on': found a singular place of touch"):
         Simulator(mech)

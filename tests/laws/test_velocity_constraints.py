@@ -54,7 +54,7 @@ def test_one_free_body_is_twice_as_fast_as_another():
     """The impulse of a force is shared as by one body of m1 + 4 m2; places keep their ratio too."""
     sim = spinning(two_bodies((0.0, 0.0, -9.81)))
     start = sim.body_position("first")[0], sim.body_position("second")[0]
-    sim.apply("first", (3.0, 0.0, 0.0))
+    sim.forces.apply("first", (3.0, 0.0, 0.0))
     for _ in range(100):
         stepped(sim)
         assert 2.0 * sim.body_velocity("first")[0] == pytest.approx(
@@ -63,7 +63,7 @@ def test_one_free_body_is_twice_as_fast_as_another():
     away = sim.body_position("first")[0] - start[0], sim.body_position("second")[0] - start[1]
     assert away[1] == pytest.approx(2.0 * away[0], abs=1e-11)
     assert sim.body_velocity("first")[0] == pytest.approx(0.5 + 3.0 / 9.0, abs=1e-11)
-    np.testing.assert_allclose(sim.velocity_constraint_forces, [-4.0 / 3.0], atol=1e-9)
+    np.testing.assert_allclose(sim.forces.velocity_constraints, [-4.0 / 3.0], atol=1e-9)
 
 
 def test_starts_are_projected_in_the_metric_of_masses():
@@ -73,7 +73,7 @@ def test_starts_are_projected_in_the_metric_of_masses():
     assert sim.joint_velocities[6] == pytest.approx(2.0 / 9.0, abs=1e-14)
     stepped(sim, 10)
     assert sim.energy().total == pytest.approx(0.5 / 9.0, abs=1e-12)
-    assert np.abs(sim.velocity_constraint_forces).max() < 1e-10
+    assert np.abs(sim.forces.velocity_constraints).max() < 1e-10
 
 
 def test_a_screw_between_bodies_that_share_no_joint():
@@ -90,7 +90,7 @@ def test_a_screw_between_bodies_that_share_no_joint():
     fall = -2.0 * 9.81 / (2.0 + 5.0 / pitch**2)
     np.testing.assert_allclose(sim.joint_velocities, [fall, fall / pitch], rtol=1e-4)
     force = 2.0 * (fall + 9.81)
-    np.testing.assert_allclose(sim.velocity_constraint_forces, [force], rtol=1e-4)
+    np.testing.assert_allclose(sim.forces.velocity_constraints, [force], rtol=1e-4)
     assert abs(sim.metrics()["energy_balance"]) < 1e-3
 
 
@@ -249,7 +249,7 @@ def test_prescribed_speeds_take_the_force_that_they_need(kind):
         assert 2.0 * sim.body_velocity("body")[1] == pytest.approx(np.sin(sim.time), abs=1e-7)
         force = 3.0 * 0.25 * np.cos(0.01 * k)  # 2 lam = m dv/dt, v = sin(t) / 2
         if k:
-            assert sim.velocity_constraint_forces[0] == pytest.approx(force, abs=1e-4)
+            assert sim.forces.velocity_constraints[0] == pytest.approx(force, abs=1e-4)
     way = 0.5 * (1.0 - np.cos(1.0))
     assert sim.body_position("body")[1] == pytest.approx(way, abs=1e-8)
     kinetic = 0.5 * 3.0 * (0.5 * np.sin(1.0)) ** 2
@@ -277,7 +277,7 @@ def test_a_shaft_that_turns_steadily_is_a_prescribed_motion():
         stepped(other)
         np.testing.assert_allclose(one.joint_forces(), other.joint_forces(), atol=1e-8)
         np.testing.assert_allclose(
-            one.motion_forces, other.velocity_constraint_forces, rtol=1e-8, atol=1e-8
+            one.forces.motions, other.forces.velocity_constraints, rtol=1e-8, atol=1e-8
         )
     assert other.metrics()["energy_balance"] == pytest.approx(0.0, abs=2e-2)
 
@@ -293,12 +293,12 @@ def test_pushes_of_ones_own_do_work():
         pushes = {"first": ((1.0, 0.0, 0.0), (0.0, 0.3, 0.0))}
         mech.add_velocity_constraint("follow", terms, pushes=pushes)
         sim = spinning(mech, h)
-        sim.apply("second", (1.0, 0.0, 0.0))
+        sim.forces.apply("second", (1.0, 0.0, 0.0))
         stepped(sim, round(1.0 / h))
         first, second = sim.body_velocity("first"), sim.body_velocity("second")
         assert first[0] == pytest.approx(second[0], abs=1e-12)
         assert second[0] == pytest.approx(1.0 + 0.5, abs=1e-10)
-        assert sim.velocity_constraint_forces[0] == pytest.approx(0.5, abs=1e-8)
+        assert sim.forces.velocity_constraints[0] == pytest.approx(0.5, abs=1e-8)
         missing.append(abs(sim.metrics()["energy_balance"]))
     assert missing[0] < 1e-3
     assert missing[0] / missing[1] == pytest.approx(4.0, rel=0.2)
@@ -321,7 +321,7 @@ def test_constraints_and_prescribed_motions_together(loops):
             stepped(sim)
             assert sim.joint_positions[-1] == pytest.approx(0.5 * np.sin(4.0 * sim.time), abs=1e-12)
             assert weighted(sim) == pytest.approx(0.2 * np.sin(sim.time), abs=1e-11)
-        assert sim.motion_forces.shape == sim.velocity_constraint_forces.shape == (1,)
+        assert sim.forces.motions.shape == sim.forces.velocity_constraints.shape == (1,)
         balances.append(abs(sim.metrics()["energy_balance"]))
     assert balances[0] < 2e-2
     assert balances[0] / balances[1] == pytest.approx(4.0, rel=0.3)
@@ -371,7 +371,7 @@ def test_a_batch_is_its_environments_bit_for_bit():
         np.testing.assert_array_equal(batch.state[e], one.state)
         np.testing.assert_array_equal(batch.body_states[e], one.body_states)
         np.testing.assert_array_equal(
-            batch.velocity_constraint_forces[e], one.velocity_constraint_forces
+            batch.forces.velocity_constraints[e], one.forces.velocity_constraints
         )
 
 

@@ -54,7 +54,7 @@ def test_wrong_transforms_are_refused(name):
     transform, start, message = WRONG[name]
     mech = with_body()
     with pytest.raises(MechanismError, match=f"custom joint 'own'.*{message}"):
-        mech.add_custom_joint("own", "world", "body", transform, start)
+        mech.tracks.add_custom("own", "world", "body", transform, start)
     assert not mech.tracks
 
 
@@ -72,7 +72,7 @@ def test_wrong_options_are_refused(options, message):
     mech = with_body()
     options = {"parent": "world", "child": "body", "transform": hinge} | options
     with pytest.raises(MechanismError, match=message):
-        mech.add_custom_joint("own", **options)
+        mech.tracks.add_custom("own", **options)
 
 
 def test_one_slide_is_not_one_of_several():
@@ -85,7 +85,7 @@ def test_what_numba_does_not_compile_is_an_error():
         return {"x": (q[0], 0.0, 0.0)}["x"], eval("(1.0, 0.0, 0.0, 0.0)")
 
     mech = with_body()
-    mech.add_custom_joint("own", "world", "body", opaque)
+    mech.tracks.add_custom("own", "world", "body", opaque)
     with pytest.raises(MechanismError, match="'own' transform: found a function that numba does"):
         Simulator(mech)
 
@@ -108,8 +108,8 @@ def test_other_parts_say_what_they_cannot_do():
     with pytest.raises(ValueError, match="linearize: found curve or surface joint 'own'"):
         sim.linearize()
     with pytest.raises(ValueError, match="found the curve or surface joint 'own'"):
-        sim.forward_dynamics()
+        sim.dynamics.forward()
     with pytest.raises(MechanismError, match="curve or surface joint: found 'own'"):
-        sim.place("own")
-    with pytest.raises(MechanismError, match="custom joint: found 'off'"):
-        sim.custom_position("off")
+        sim.tracks.place("own")
+    with pytest.raises(MechanismError, match="joint of your own: found 'off'"):
+        sim.tracks.position("off")

@@ -128,35 +128,35 @@ def with_body():
     ("add", "message"),
     [
         (
-            lambda m: m.add_curve_joint("on", "world", "body", Plane()),
+            lambda m: m.tracks.add_curve("on", "world", "body", Plane()),
             "curve joint 'on' curve: found Plane, expected a curve",
         ),
         (
-            lambda m: m.add_curve_joint("on", "world", "nobody", Circle(1.0)),
+            lambda m: m.tracks.add_curve("on", "world", "nobody", Circle(1.0)),
             "body: found 'nobody'",
         ),
         (
-            lambda m: m.add_curve_joint("on", "world", "body", Circle(1.0), slide=3.0),
+            lambda m: m.tracks.add_curve("on", "world", "body", Circle(1.0), slide=3.0),
             "slide: found 3.0, expected a Slide",
         ),
         (
-            lambda m: m.add_surface_joint("on", "world", "body", 3, Plane()),
+            lambda m: m.tracks.add_surface("on", "world", "body", 3, Plane()),
             "expected a surface",
         ),
         (
-            lambda m: m.add_surface_joint("on", "world", "body", Line(), Point()),
+            lambda m: m.tracks.add_surface("on", "world", "body", Line(), Point()),
             "without a surface, expected one",
         ),
         (
-            lambda m: m.add_surface_joint("on", "body", "body", Plane(), Sphere(0.1)),
+            lambda m: m.tracks.add_surface("on", "body", "body", Plane(), Sphere(0.1)),
             "found 'body' twice",
         ),
         (
-            lambda m: m.add_surface_joint("on", "world", "body", Plane(), Sphere(0.1), 0.5),
+            lambda m: m.tracks.add_surface("on", "world", "body", Plane(), Sphere(0.1), 0.5),
             "spin: found 0.5, expected True or False",
         ),
         (
-            lambda m: m.add_surface_joint(
+            lambda m: m.tracks.add_surface(
                 "on", "world", "body", Sphere(0.1), Point(normal=(0, 0, 1))
             ),
             "found a point with a normal on Sphere",
@@ -172,20 +172,20 @@ def test_wrong_joints_are_refused(add, message):
 
 def test_names_are_shared_with_joints():
     mech = with_body()
-    mech.add_curve_joint("on", "world", "body", Circle(1.0))
+    mech.tracks.add_curve("on", "world", "body", Circle(1.0))
     with pytest.raises(MechanismError, match="joint 'on': found a second element"):
         mech.add_joint("on", "revolute", "world", "body", (0.0, 0.0, 0.0))
     mech.add_motor("on", kp=1.0, effort=1.0)
     with pytest.raises(MechanismError, match="motor of joint 'on': found a second motor"):
         mech.add_motor("on", kp=1.0, effort=1.0)
-    mech.add_surface_joint("under", "world", "body", Plane(), Sphere(0.1))
+    mech.tracks.add_surface("under", "world", "body", Plane(), Sphere(0.1))
     with pytest.raises(MechanismError, match="found a surface joint, expected a curve joint"):
         mech.add_motor("under", kp=1.0, effort=1.0)
 
 
 def test_other_parts_say_what_they_cannot_do():
     mech = with_body()
-    mech.add_surface_joint("on", "world", "body", Plane(), Sphere(0.1))
+    mech.tracks.add_surface("on", "world", "body", Plane(), Sphere(0.1))
     assert "Sphere of body on Plane of world" in mech.summary()
     with pytest.raises(MechanismError, match="curve, surface or custom joint 'on': found one"):
         mech.to_urdf()
@@ -193,19 +193,19 @@ def test_other_parts_say_what_they_cannot_do():
     with pytest.raises(ValueError, match="linearize: found curve or surface joint 'on'"):
         sim.linearize()
     with pytest.raises(ValueError, match="found the curve or surface joint 'on'"):
-        sim.forward_dynamics()
+        sim.dynamics.forward()
     with pytest.raises(ValueError, match="curve or surface joint 'on'"):
         Simulator(mech, batch=2, precision="float32")
     with pytest.raises(MechanismError, match="curve or surface joint: found 'off'"):
-        sim.place("off")
-    with pytest.raises(MechanismError, match="curve joint: found 'on'"):
-        sim.curve_position("on")
+        sim.tracks.place("off")
+    with pytest.raises(MechanismError, match="curve joint or joint of your own: found 'on'"):
+        sim.tracks.position("on")
 
 
 def test_a_point_in_the_middle_is_refused():
     mech = Mechanism()
     mech.add_body("body", 1.0, (0.1, 0.1, 0.1))
-    mech.add_surface_joint("on", "world", "body", Sphere(0.5), Point())
+    mech.tracks.add_surface("on", "world", "body", Sphere(0.5), Point())
     with pytest.raises(AssemblyError, match="joint 'on': found the point at the middle of Sphere"):
         Simulator(mech)
 
@@ -215,7 +215,7 @@ def test_a_fixed_body_may_be_on_a_curve(off):
     mech = Mechanism()
     mech.add_body("body", 1.0, (0.1, 0.1, 0.1), (1.0, 0.0, 0.0))
     mech.add_joint("still", "fixed", "world", "body", (0.0, 0.0, 0.0))
-    mech.add_curve_joint("rail", "world", "body", Circle(1.0, position=(off, 0.0, 0.0)))
+    mech.tracks.add_curve("rail", "world", "body", Circle(1.0, position=(off, 0.0, 0.0)))
     if off:
         with pytest.raises(AssemblyError, match="rail.* open by 0.3 m"):
             Simulator(mech)
@@ -232,7 +232,7 @@ def test_an_ellipsoid_starts_outside_a_torus(x, z):
     position = np.array([x, 0.1, z])
     mech = Mechanism()
     mech.add_body("body", 1.0, (0.1, 0.1, 0.1), position)
-    mech.add_surface_joint("on", "world", "body", Torus(ring, tube), Ellipsoid((0.1, 0.15, 0.07)))
+    mech.tracks.add_surface("on", "world", "body", Torus(ring, tube), Ellipsoid((0.1, 0.15, 0.07)))
     sim = Simulator(mech)
     assert np.linalg.norm(sim.body_position("body") - position) < 0.2
     centre = sim.body_position("body")
@@ -244,7 +244,7 @@ def test_an_ellipsoid_starts_outside_a_torus(x, z):
 def across_a_line(add):
     """A body on a line along z, with something added that may not agree with it."""
     mech = with_body()
-    mech.add_curve_joint("line", "world", "body", Line(position=(0.0, 0.0, -0.3)))
+    mech.tracks.add_curve("line", "world", "body", Line(position=(0.0, 0.0, -0.3)))
     add(mech)
     return mech
 
@@ -272,7 +272,7 @@ def across_a_line(add):
         ),
         (
             lambda m: [
-                m.add_custom_joint("own", "world", "body", hinge),
+                m.tracks.add_custom("own", "world", "body", hinge),
                 m.add_velocity_constraint("v", {"body": ((0, 0, 0), (0, 0, 1))}, 0.1),
             ],
             "velocity constraint 'v': found velocities that joints and loops hold at zero",

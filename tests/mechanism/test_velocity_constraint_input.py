@@ -67,7 +67,7 @@ def test_what_does_not_know_them_says_so():
     with pytest.raises(MechanismError, match=name):
         mech.to_urdf()
     sim = Simulator(mech)
-    for query in (sim.linearize, sim.forward_dynamics):
+    for query in (sim.linearize, sim.dynamics.forward):
         with pytest.raises(ValueError, match=f"found {name}"):
             query()
     (line,) = [row for row in mech.summary().splitlines() if "twice" in row]

@@ -49,7 +49,7 @@ def assert_same_rows(batch, singles, chosen=None):
             np.testing.assert_array_equal(
                 rows[e], single.state, err_msg=f"environment {e} of {len(singles)}"
             )
-            assert [field[e] for field in batch.status] == list(single.status)
+            assert [field[e] for field in batch.readings.status] == list(single.readings.status)
 
 
 def step_both(batch, singles, torques, substeps=1):

@@ -98,7 +98,7 @@ def held(name, slides=None, gravity=(1.0, 2.0, -9.81)):
     """One body that a joint of one's own holds to the world."""
     transform, start, position = JOINTS[name]
     mech = one_body(name, gravity)
-    mech.add_custom_joint("own", "world", "body", transform, start, position, slides)
+    mech.tracks.add_custom("own", "world", "body", transform, start, position, slides)
     return mech
 
 
@@ -113,7 +113,7 @@ def built_in(name):
         mech.add_joint("own", "universal", "world", "body", position, (1, 0, 0), axis2=y)
     elif name == "circle":
         curve, axis = circle_of_body(mech)
-        mech.add_curve_joint("own", "world", "body", Circle(0.5), curve, axis)
+        mech.tracks.add_curve("own", "world", "body", Circle(0.5), curve, axis)
     else:
         mech.add_joint("own", "cylindrical", "world", "body", position, z)
     if name == "screw":
@@ -142,7 +142,7 @@ def hanging_chain(count=3):
     for k in range(count):
         mech.add_body(f"b{k}", 1.0, INERTIA, (0.3 + 0.6 * k, 0.0, 0.0))
         transform = (hinge, cross_hinge)[k % 2]
-        mech.add_custom_joint(f"j{k}", parent, f"b{k}", transform, 0.0, (0.6 * k, 0.0, 0.0))
+        mech.tracks.add_custom(f"j{k}", parent, f"b{k}", transform, 0.0, (0.6 * k, 0.0, 0.0))
         parent = f"b{k}"
     return mech
 

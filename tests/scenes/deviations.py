@@ -61,7 +61,7 @@ def differenced(sim, torques, size=SIZE, push=1e-2):
     mech = sim.mechanism
     q = sim.joint_positions
     v = sim.joint_velocities
-    other = Simulator(mech, sim.timestep, sim.order, tolerance=1e-13)
+    other = Simulator(mech, sim.timestep, sim.options.order, tolerance=1e-13)
 
     def led_to(q, v, u):
         other.reset(q, v)
@@ -97,7 +97,9 @@ class Neighbours:
         self.torques = torques
         self.targets = targets
         self.sims = [
-            Simulator(sim.mechanism, sim.timestep, sim.order, tolerance=sim.tolerance)
+            Simulator(
+                sim.mechanism, sim.timestep, sim.options.order, tolerance=sim.options.tolerance
+            )
             for _ in range(2)
         ]
         for other, sign in zip(self.sims, (1.0, -1.0), strict=True):

@@ -29,13 +29,20 @@ def drive(sim, steps):
 
 def motion(sim):
     """The state without the outcome of the last call, which a failed step reports there."""
-    return sim.state[..., : -sim.status_rows.shape[1]]
+    return sim.state[..., : -sim.readings.status_rows.shape[1]]
 
 
 def assert_works_as_before(sim, before):
     """The state is the one before, and steps go on from it."""
     np.testing.assert_array_equal(motion(sim), before)
-    fresh = Simulator(sim.mechanism, sim.timestep, sim.order, sim.loops, sim.tolerance, sim.batch)
+    fresh = Simulator(
+        sim.mechanism,
+        sim.timestep,
+        sim.options.order,
+        sim.options.loops,
+        sim.options.tolerance,
+        sim.batch,
+    )
     fresh.state = sim.state
     drive(sim, 3)
     drive(fresh, 3)

@@ -44,7 +44,7 @@ def factors(sim, low, high, seed=0, leave=()):
     rng = np.random.default_rng(seed)
     return {
         quantity: {name: rng.uniform(low, high, COUNT) for name in names}
-        for quantity, names in sim.parameters.items()
+        for quantity, names in sim.parameters.by_name.items()
         if quantity not in leave
     }
 

@@ -53,7 +53,7 @@ def hanging(name, spin=True):
     mech = Mechanism(name=name)
     surface, own, position = SURFACES[name]
     mech.add_body("body", 1.0, (0.02, 0.03, 0.025), position)
-    mech.add_surface_joint("touch", "world", "body", surface, own, spin=spin)
+    mech.tracks.add_surface("touch", "world", "body", surface, own, spin=spin)
     return mech
 
 
@@ -117,7 +117,7 @@ def sliding(name, axis=None, slide=None):
     mech = Mechanism(name=name)
     curve, position = CURVES[name]
     mech.add_body("body", 1.0, (0.02, 0.03, 0.025), position)
-    mech.add_curve_joint("rail", "world", "body", curve, (0.05, 0.0, 0.1), axis, slide)
+    mech.tracks.add_curve("rail", "world", "body", curve, (0.05, 0.0, 0.1), axis, slide)
     return mech
 
 
@@ -135,10 +135,10 @@ def random_tracks(seed, slide=None):
     place = curve.in_body(np.array([[0.4, 0.0, 0.0]]))[0]
     world = first.position + rotate(first.orientation, place)
     point = rotate(conj(second.orientation), world - second.position)
-    mech.add_curve_joint("curve", names[0], names[1], curve, point, slide=slide)
+    mech.tracks.add_curve("curve", names[0], names[1], curve, point, slide=slide)
     transform, start, _ = JOINTS["skewed"]
     along = (slide, None, slide)
-    mech.add_custom_joint("own", "world", names[2], transform, start, rng.normal(size=3), along)
+    mech.tracks.add_custom("own", "world", names[2], transform, start, rng.normal(size=3), along)
     add_resting_ball(mech, rng, *names[3:])
     return mech
 
@@ -152,7 +152,7 @@ def add_resting_ball(mech, rng, egg, ball):
     normal = side.rotation @ unit(place / side.sizes)
     world = first.position + rotate(first.orientation, point + 0.2 * normal)
     centre = rotate(conj(second.orientation), world - second.position)
-    mech.add_surface_joint("egg", egg, ball, side, Sphere(0.2, centre))
+    mech.tracks.add_surface("egg", egg, ball, side, Sphere(0.2, centre))
 
 
 def ball_on_rail(rail, end=None):
@@ -167,9 +167,9 @@ def ball_on_rail(rail, end=None):
     slide = Slide(limits=limits)
     mech.add_body("ball", 1.0, (0.004, 0.004, 0.004), (0.0, 0.0, 0.5))
     if callable(rail):
-        mech.add_custom_joint("rail", "world", "ball", rail, 0.0, (0.0, 0.0, 0.5), slide)
+        mech.tracks.add_custom("rail", "world", "ball", rail, 0.0, (0.0, 0.0, 0.5), slide)
     else:
-        mech.add_curve_joint("rail", "world", "ball", rail, slide=slide)
+        mech.tracks.add_curve("rail", "world", "ball", rail, slide=slide)
     mech.add_contact("touch", "ball", (0.0, 0.0, 0.0), 0.1, friction=0.0)
     return mech
 

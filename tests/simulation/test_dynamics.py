@@ -78,7 +78,7 @@ def assert_limit_of_steps(sim, torques, targets=None, h=1e-4):
 
     Twice the error at h/2 is that at h but for order two, which is left of an extrapolation.
     """
-    a = sim.forward_dynamics(torques, targets)
+    a = sim.dynamics.forward(torques, targets)
     large, small = (changes(sim, torques, size, targets) for size in (h, h / 2))
     error = np.abs(large - a).max()
     scale = max(1.0, np.abs(a).max())
@@ -97,26 +97,26 @@ def test_inverse_dynamics_finds_the_torques(name):
     sim = started(ALL[name]())
     mech = sim.mechanism
     u = torques_of(mech)
-    a = sim.forward_dynamics(u)
+    a = sim.dynamics.forward(u)
     at = [mech.velocity_names.index(actuator) for actuator in mech.actuator_names]
-    found = sim.inverse_dynamics(a, actuated=True)
+    found = sim.dynamics.inverse(a, actuated=True)
     if len(u) <= mech.degrees_of_freedom:
         assert_close(found, u, 1e-8)
     else:  # less would do the same
         assert np.linalg.norm(found) <= np.linalg.norm(u) + 1e-9
-    assert_close(sim.forward_dynamics(found), a, 1e-8)
-    everywhere = sim.inverse_dynamics(a, actuated=False)
+    assert_close(sim.dynamics.forward(found), a, 1e-8)
+    everywhere = sim.dynamics.inverse(a, actuated=False)
     assert everywhere.shape == (tree_dofs(mech),)
     assert np.linalg.norm(everywhere) <= np.linalg.norm(u) + 1e-9
     if tree_dofs(mech) == mech.degrees_of_freedom:
         assert_close(np.delete(everywhere, at), 0.0)
-        assert_close(sim.inverse_dynamics(a), everywhere, 0.0)
+        assert_close(sim.dynamics.inverse(a), everywhere, 0.0)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_kinetic_energy_is_that_of_the_mass_matrix(name):
     sim = started(ALL[name]())
-    M, v = sim.mass_matrix(), tree_rates(sim)
+    M, v = sim.dynamics.mass_matrix(), tree_rates(sim)
     assert_close(0.5 * v @ M @ v, sim.energy().kinetic, 1e-12)
     assert_close(M, M.T, 1e-14)
     assert np.linalg.eigvalsh(M).min() > 0.0
@@ -128,7 +128,7 @@ def test_accelerations_keep_loops_closed(name):
     mech = LOOPS[name]()
     sim = started(mech)
     positions, v = closed_state(mech, 0)
-    a = sim.forward_dynamics(torques_of(mech))
+    a = sim.dynamics.forward(torques_of(mech))
     twin, h = Twin(mech), 1e-5
     slips = []
     for t in (-h, h):
@@ -144,7 +144,7 @@ def test_jacobian_of_every_body(name):
     sim = started(ALL[name]())
     point, v = np.array([0.3, -0.2, 0.5]), tree_rates(sim)
     bodies = list(sim.mechanism.bodies)
-    jacobians = {body: sim.point_jacobian(body, point) for body in bodies}
+    jacobians = {body: sim.dynamics.point_jacobian(body, point) for body in bodies}
     places = [placed(sim, body, point) for body in bodies]
     for body in bodies:
         velocity = sim.body_velocity(body)
@@ -158,7 +158,7 @@ def test_jacobian_of_every_body(name):
     moves = [placed(sim, body, point) - start for body, start in zip(bodies, places, strict=True)]
     for body, move in zip(bodies, moves, strict=True):
         assert_close(jacobians[body][:3] @ v, move / h, 1e-3)  # accelerations of 1000 times h
-    assert not sim.point_jacobian("world").any()
+    assert not sim.dynamics.point_jacobian("world").any()
 
 
 def rotation(q):
@@ -183,7 +183,11 @@ def test_forces_at_a_frame():
     mech.add_frame("tool", body, (0.1, 0.2, 0.3), turn)
     sim = started(mech)
     inside = np.array([0.1, 0.2, 0.3]) + rotation(turn) @ [0.0, 0.0, 0.5]
-    assert_close(sim.point_jacobian("tool", (0, 0, 0.5)), sim.point_jacobian(body, inside), 1e-14)
+    assert_close(
+        sim.dynamics.point_jacobian("tool", (0, 0, 0.5)),
+        sim.dynamics.point_jacobian(body, inside),
+        1e-14,
+    )
 
 
 def test_couplings_and_motors():
@@ -193,15 +197,15 @@ def test_couplings_and_motors():
     sim = Simulator(mech, tolerance=1e-13)
     sim.reset({"shoulder": 1.0}, {"shoulder": 2.0})
     names = mech.velocity_names
-    a = sim.forward_dynamics(targets=[1.3])
+    a = sim.dynamics.forward(targets=[1.3])
     assert_close(a[names.index("elbow")], -0.7 * a[names.index("shoulder")], 1e-14)
     assert_limit_of_steps(sim, None, [1.3])
-    idle = sim.forward_dynamics()
+    idle = sim.dynamics.forward()
     angle, rate = 40.0 * (1.3 - 1.0), 3.0 * 2.0
     work = np.array([1.0, -0.7])[[names.index("shoulder"), names.index("elbow")]]
-    assert_close(work @ sim.mass_matrix() @ (a - idle), angle - rate)
+    assert_close(work @ sim.dynamics.mass_matrix() @ (a - idle), angle - rate)
     with pytest.raises(ValueError, match=r"open a loop or a coupling by"):
-        sim.inverse_dynamics([1.0, 1.0])
+        sim.dynamics.inverse([1.0, 1.0])
 
 
 def test_a_batch_is_its_environments():
@@ -213,64 +217,68 @@ def test_a_batch_is_its_environments():
     alone[1].set_parameters({"mass": 1.3})
     torques = rng.normal(size=(3, len(mech.actuator_names)))
     sim.step(torques, substeps=5)
-    a = sim.forward_dynamics(torques)
+    a = sim.dynamics.forward(torques)
     points = rng.normal(size=(3, 3))
-    answers = sim.mass_matrix(), sim.point_jacobian("back_lower2", points), a
-    answers = *answers, sim.inverse_dynamics(a), sim.inverse_dynamics(a, actuated=False)
+    answers = sim.dynamics.mass_matrix(), sim.dynamics.point_jacobian("back_lower2", points), a
+    answers = *answers, sim.dynamics.inverse(a), sim.dynamics.inverse(a, actuated=False)
     shapes = [(3, n, n), (3, 6, n), (3, n), torques.shape, (3, n)]
     assert [answer.shape for answer in answers] == shapes
     for e, each in enumerate(alone):
         each.step(torques[e], substeps=5)
-        own = each.forward_dynamics(torques[e])
-        found = each.mass_matrix(), each.point_jacobian("back_lower2", points[e]), own
-        found = *found, each.inverse_dynamics(own), each.inverse_dynamics(own, actuated=False)
+        own = each.dynamics.forward(torques[e])
+        found = (
+            each.dynamics.mass_matrix(),
+            each.dynamics.point_jacobian("back_lower2", points[e]),
+            own,
+        )
+        found = *found, each.dynamics.inverse(own), each.dynamics.inverse(own, actuated=False)
         for batched, single in zip(answers, found, strict=True):
             assert_close(batched[e], single, 1e-8)
 
 
 def test_bad_input():
     sim = started(BUILDERS["five-bar"]())
-    a = sim.forward_dynamics()
+    a = sim.dynamics.forward()
     with pytest.raises(ValueError, match=r"accelerations: found shape \(3,\), expected \(4,\)"):
-        sim.inverse_dynamics(a[:3])
+        sim.dynamics.inverse(a[:3])
     with pytest.raises(ValueError, match=r"accelerations: found nan for a joint"):
-        sim.inverse_dynamics(a * np.nan)
+        sim.dynamics.inverse(a * np.nan)
     with pytest.raises(ValueError, match=r"accelerations: found ones that open a loop"):
-        sim.inverse_dynamics(a + [1.0, 0.0, 0.0, 0.0])
+        sim.dynamics.inverse(a + [1.0, 0.0, 0.0, 0.0])
     with pytest.raises(ValueError, match=r"point: found shape \(2,\)"):
-        sim.point_jacobian("left_upper", (0.0, 1.0))
+        sim.dynamics.point_jacobian("left_upper", (0.0, 1.0))
     with pytest.raises(ValueError, match=r"point: found .* expected finite"):
-        sim.point_jacobian("left_upper", (0.0, 1.0, np.inf))
+        sim.dynamics.point_jacobian("left_upper", (0.0, 1.0, np.inf))
     with pytest.raises(MechanismError, match="body: found 'foot'"):
-        sim.point_jacobian("foot")
+        sim.dynamics.point_jacobian("foot")
     with pytest.raises(ValueError, match="torques: found shape"):
-        sim.forward_dynamics([1.0])
+        sim.dynamics.forward([1.0])
     with pytest.warns(UserWarning, match="depend on each other"):
         folded = Simulator(ladder(1, up=(1.0, 0.0, 0.0)))
     with pytest.raises(ValueError, match="singular pose of the loops"):
-        folded.forward_dynamics()
+        folded.dynamics.forward()
 
 
 def test_forces_that_actuators_lack():
     mech = random_tree(2, ["floating", "revolute"])
     sim = started(mech)
-    assert_close(sim.forward_dynamics(sim.inverse_dynamics(np.ones(7))), 1.0)
+    assert_close(sim.dynamics.forward(sim.dynamics.inverse(np.ones(7))), 1.0)
     passive = Mechanism()
     passive.add_body("ball", 1.0, (1.0, 1.0, 1.0))
     falling = Simulator(passive)
-    assert_close(falling.forward_dynamics(), [0, 0, -9.81, 0, 0, 0], 1e-14)
-    assert_close(falling.inverse_dynamics(np.zeros(6)), [0, 0, 9.81, 0, 0, 0], 1e-14)
+    assert_close(falling.dynamics.forward(), [0, 0, -9.81, 0, 0, 0], 1e-14)
+    assert_close(falling.dynamics.inverse(np.zeros(6)), [0, 0, 9.81, 0, 0, 0], 1e-14)
     with pytest.raises(ValueError, match=r"lack 9\.81 N or N m of the actuators"):
-        falling.inverse_dynamics(np.zeros(6), actuated=True)
+        falling.dynamics.inverse(np.zeros(6), actuated=True)
 
 
 def test_targets_of_electric_motors_are_refused():
     mech = touching_scenes.double_pendulum()
     mech.add_motor("shoulder", kp=1.0, kd=0.1, effort=3.5, model=MINITAUR_MOTOR)
     sim = started(mech)
-    assert np.isfinite(sim.forward_dynamics()).all()
+    assert np.isfinite(sim.dynamics.forward()).all()
     with pytest.raises(ValueError, match="'shoulder', which has an electric model"):
-        sim.forward_dynamics(targets=[0.5])
+        sim.dynamics.forward(targets=[0.5])
 
 
 def small_arm():
@@ -300,16 +308,16 @@ def test_numbers_of_pinocchio():
     )
     aba = [1.1022292028200027, -19.449563433591926, 15.902148541109195]
     aba += [-19.868389305772894, -17.557461445469915, 0.1505766021225804]
-    assert_close(sim.forward_dynamics(TORQUES), aba)
+    assert_close(sim.dynamics.forward(TORQUES), aba)
     rnea = [-3.0214966365167335, 0.3188504024615735, -1.1515903855391203]
     rnea += [2.4977109447229604, 2.509061211641167, 3.1736344543814363]
-    assert_close(sim.inverse_dynamics(TORQUES), rnea)
+    assert_close(sim.dynamics.inverse(TORQUES), rnea)
     crba = [0.48059112814886984, -0.10976864821104018, -0.075746235108769]
     crba += [0.13915303965028497, -0.26847588553797147, -0.12355498080082895]
     crba += [0.5404918020096005, 0.12516673280000004, -0.2503381657600001]
     crba += [-0.16056888832000019, 0.02448281600000002, 0.09284, -0.1150592, 0.0052256, -0.024]
     crba += [0.253518016, 0.00259891200000001, 0.04416, 0.320241984, 0.03712, 0.5]
-    assert_close(sim.mass_matrix()[np.triu_indices(6)], crba)
+    assert_close(sim.dynamics.mass_matrix()[np.triu_indices(6)], crba)
     jacobian = [
         [0.7557541686246029, 0.03582418977142017, -0.06837411724595768],
         [0.1101723881331309, -0.550266238840971, -0.31040575854794994],
@@ -318,7 +326,7 @@ def test_numbers_of_pinocchio():
         [0.6, 0.23641616532907173, -0.7195026043184419],
         [0.8, -0.1773121239968038, 0.3229605362473514],
     ]
-    assert_close(sim.point_jacobian("c", (0.1, 0.2, -0.3))[:, :3], np.array(jacobian))
+    assert_close(sim.dynamics.point_jacobian("c", (0.1, 0.2, -0.3))[:, :3], np.array(jacobian))
 
 
 def test_numbers_of_pinocchio_for_a_loop():
@@ -331,7 +339,7 @@ def test_numbers_of_pinocchio_for_a_loop():
     sim.reset(velocities={"u": v[:2], "s": v[2:5], "p": v[5]})
     found = [2.54941388503768, -16.794210326238606, 34.21866012342108]
     found += [0.8859143822932172, -1.194499236801681, 5.675832179747653]
-    assert_close(sim.forward_dynamics(TORQUES), found)
+    assert_close(sim.dynamics.forward(TORQUES), found)
 
 
 def dampers(mech):
@@ -354,12 +362,12 @@ def test_trees_as_pinocchio(types, seed):
     q, v = sim.joint_positions, sim.joint_velocities
     u = torques_of(mech, seed)
     a = model.aba(q, v, all_forces(mech, u) - dampers(mech) * v)
-    assert_close(sim.forward_dynamics(u), a)
+    assert_close(sim.dynamics.forward(u), a)
     wish = random_rates(seed + 9, mech)
-    assert_close(sim.inverse_dynamics(wish), model.rnea(q, v, wish) + dampers(mech) * v)
-    assert_close(sim.mass_matrix(), model.crba(q))
+    assert_close(sim.dynamics.inverse(wish), model.rnea(q, v, wish) + dampers(mech) * v)
+    assert_close(sim.dynamics.mass_matrix(), model.crba(q))
     body, point = f"b{len(types) - 1}", (0.1, 0.7, -0.3)
-    assert_close(sim.point_jacobian(body, point), model.point_jacobian(q, body, point))
+    assert_close(sim.dynamics.point_jacobian(body, point), model.point_jacobian(q, body, point))
 
 
 @pytest.mark.parametrize("kind", ["spherical", "fixed", "four-bar", "balls", "quadruped"])
@@ -373,4 +381,4 @@ def test_loops_as_pinocchio(kind):
     n = len(model.q)
     q, v = sim.joint_positions[:n], tree_rates(sim)
     a = model.aba(q, v, all_forces(mech, u) - dampers(mech) * v)
-    assert_close(sim.forward_dynamics(u), a)
+    assert_close(sim.dynamics.forward(u), a)

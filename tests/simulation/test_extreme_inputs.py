@@ -1,5 +1,7 @@
 """Inputs of public entry points that nothing can have: an error of what was found, or it works."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 
@@ -44,7 +46,7 @@ def use(method, *before):
 
     def call(value):
         sim = simulator()
-        getattr(sim, method)(*before, value)
+        attrgetter(method)(sim)(*before, value)
         return sim
 
     return call
@@ -91,7 +93,7 @@ ENTRIES |= {
     "substeps": use("step", None, None),
     "impulses": use("push"),
     "impulse": lambda value: use("push")([[0, 0, value], [0, 0, 0]]),
-    "force": lambda value: use("apply", "loose")((0, 0, value)),
+    "force": lambda value: use("forces.apply", "loose")((0, 0, value)),
     "state": use("set_state"),
     "parameters": use("set_parameters"),
     "mass factor": lambda value: use("set_parameters")({"mass": value}),

@@ -144,7 +144,7 @@ def test_a_transform_that_fails_is_named():
 
     mech = vigym.Mechanism(gravity=(GRAVITY, 0, 0))
     mech.add_body("b", MASS, (0.1, 0.1, 0.1))
-    mech.add_custom_joint("rail", "world", "b", transform, start=0.0)
+    mech.tracks.add_custom("rail", "world", "b", transform, start=0.0)
     sim = vigym.Simulator(mech, timestep=0.01)
     message = "step: custom joint 'rail' transform .*: found ValueError: beyond the rail"
     with pytest.warns(RuntimeWarning, match=message):

@@ -45,13 +45,13 @@ def test_an_interrupted_call_leaves_everything_as_it_was(kind):
     sim, other = simulator(kind), simulator(kind)
     for each in (sim, other):
         each.step(substeps=3)
-    before, status = sim.state, sim.status
+    before, status = sim.state, sim.readings.status
     timer = threading.Timer(WAIT, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         sim.step(substeps=FOREVER)
     np.testing.assert_array_equal(sim.state, before)
-    for ours, theirs in zip(sim.status, status, strict=True):
+    for ours, theirs in zip(sim.readings.status, status, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     sim.step(substeps=5)
     other.step(substeps=5)
@@ -74,7 +74,7 @@ def test_steps_are_the_same_whether_they_can_be_interrupted_or_not(kind, monkeyp
         each.step(substeps=batch.MIN_INTERRUPTIBLE_STEPS + 1)
     assert len(used) == 1
     np.testing.assert_array_equal(sim.state, plain.state)
-    for ours, theirs in zip(sim.status, plain.status, strict=True):
+    for ours, theirs in zip(sim.readings.status, plain.readings.status, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -54,12 +55,12 @@ def test_every_environment_moves_as_it_would_alone(name, loops):
     assert_same_rows(batch, singles)
     for torques in signals(mech, 30, 9, 0.2):
         step_both(batch, singles, torques)
-        assert batch.status.converged.all()
+        assert batch.readings.status.converged.all()
     assert_same_rows(batch, singles)
-    for what in ("joint_positions", "joint_velocities", "body_states", "readings"):
-        expected = np.array([getattr(single, what) for single in singles])
+    for what in ("joint_positions", "joint_velocities", "body_states", "readings.scalars"):
+        expected = np.array([attrgetter(what)(single) for single in singles])
         np.testing.assert_array_equal(
-            getattr(batch, what), expected.reshape(getattr(batch, what).shape), err_msg=what
+            attrgetter(what)(batch), expected.reshape(attrgetter(what)(batch).shape), err_msg=what
         )
     np.testing.assert_array_equal(
         batch.joint_forces(), [single.joint_forces() for single in singles]
@@ -74,8 +75,8 @@ def test_a_neighbour_whose_steps_are_halved_or_fail_changes_nothing():
     for torques in signals(mech, 15, count, 1.0) * strengths[:, None]:
         step_both(batch, singles, torques)
         assert_same_rows(batch, singles)
-    assert batch.status.converged[0]
-    assert not batch.status.converged[5]
+    assert batch.readings.status.converged[0]
+    assert not batch.readings.status.converged[5]
 
 
 @pytest.mark.parametrize("batch", [None, 3])
@@ -89,9 +90,9 @@ def test_a_copy_continues_bit_for_bit(way, loops, batch):
         other.state = sim.state
     else:
         other = copy.deepcopy(sim) if way == "deepcopy" else pickle.loads(pickle.dumps(sim))
-    assert other.loops == loops
+    assert other.options.loops == loops
     np.testing.assert_array_equal(other.state, sim.state)
-    np.testing.assert_array_equal(other.readings, sim.readings)
+    np.testing.assert_array_equal(other.readings.scalars, sim.readings.scalars)
     drive(sim, 20)
     assert not np.array_equal(other.state, sim.state)  # nothing is shared
     drive(other, 20)

@@ -62,11 +62,11 @@ def tracks():
     slide = Slide(damping=0.2, stiffness=3.0, friction=0.1, limits=(-1.0, 2.0))
     for k, name in enumerate(("bead", "free", "bob")):
         mech.add_body(name, 1.0 + k, (0.1, 0.2, 0.25), (1.0, 0.0, 0.0))
-    mech.add_curve_joint("rail", "world", "bead", Circle(1.0), slide=slide)
+    mech.tracks.add_curve("rail", "world", "bead", Circle(1.0), slide=slide)
     mech.add_motor("rail", 5.0, 0.3, effort=2.0)
-    mech.add_curve_joint("ring", "bead", "free", Circle(0.5, (-0.5, 0.0, 0.0)))
+    mech.tracks.add_curve("ring", "bead", "free", Circle(0.5, (-0.5, 0.0, 0.0)))
     mech.add_motor("ring", 1.0, 0.1, effort=3.0, model=MINITAUR_MOTOR)
-    mech.add_custom_joint("screw", "world", "bob", climb, (0.2, 0.0), slides=[slide, None])
+    mech.tracks.add_custom("screw", "world", "bob", climb, (0.2, 0.0), slides=[slide, None])
     mech.add_motor("screw:1", 2.0, 0.2, effort=1.0)
     return mech
 
@@ -89,7 +89,7 @@ def test_tables_are_those_of_the_mechanism_compiled_anew(mech):
     sim.set_parameters(parameters)
     for e in range(COUNT):
         expected = build_model(with_factors(mech, row(parameters, e)))
-        found = sim._parameters._scaled.model(sim._parameters.factors[e])
+        found = sim.parameters._scaled.model(sim.parameters.factors[e])
         for name in Model._fields:
             ours, theirs = getattr(found, name), getattr(expected, name)
             for field in ours.dtype.names or (...,):

@@ -46,7 +46,7 @@ def test_every_environment_is_the_single_one_with_its_factors(mech, low, high):
         for _ in range(5):
             single.step(drive[e], targets[e], substeps=8)
         np.testing.assert_array_equal(batch.state[e], single.state)
-        np.testing.assert_array_equal(batch.readings[e], single.readings[0])
+        np.testing.assert_array_equal(batch.readings.scalars[e], single.readings.scalars[0])
         np.testing.assert_array_equal(forces[e], single.joint_forces())
         for ours, theirs in zip(momentum(batch), momentum(single), strict=True):
             np.testing.assert_array_equal(ours[e], theirs)
@@ -161,12 +161,12 @@ def test_others_stay_as_they_are():
     n = other.state.shape[1]
     np.testing.assert_array_equal(sim.state[~mask, :n], other.state[~mask])
     np.testing.assert_array_equal(sim.time, np.where(mask, 0.0, other.time))
-    assert sim.parameters["gravity"]["all"].tolist() == np.where(mask, 0.5, 1.0).tolist()
+    assert sim.parameters.by_name["gravity"]["all"].tolist() == np.where(mask, 0.5, 1.0).tolist()
     sim.step(substeps=5)
     other.step(substeps=5)
     np.testing.assert_array_equal(sim.state[~mask, :n], other.state[~mask])
     sim.set_parameters({})
-    assert (sim.parameters["mass"][next(iter(mech.bodies))] == 1.0).all()
+    assert (sim.parameters.by_name["mass"][next(iter(mech.bodies))] == 1.0).all()
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_state_tells_its_factors():
     sim.set_parameters({"mass": [0.5, 1.0, 2.0], "gravity": [1.0, 0.7, 1.0]})
     sim.step(substeps=5)
     single.state = sim.state[2]
-    assert single.parameters["mass"]["rod"] == 2.0
+    assert single.parameters.by_name["mass"]["rod"] == 2.0
     for one in (sim, single):
         one.step(substeps=5)
     np.testing.assert_array_equal(single.state, sim.state[2])
@@ -198,7 +198,7 @@ def test_a_state_tells_its_factors():
     kept = sim.state
     sim.set_state(plain.state, np.array([False, False, True]))
     np.testing.assert_array_equal(sim.state[:2], kept[:2])
-    assert sim.parameters["mass"]["rod"].tolist() == [0.5, 1.0, 1.0]
+    assert sim.parameters.by_name["mass"]["rod"].tolist() == [0.5, 1.0, 1.0]
     sim.step(substeps=5)
     plain.step(substeps=5)
     np.testing.assert_array_equal(sim.state[2, : plain.state.shape[1]], plain.state[2])
@@ -209,12 +209,12 @@ def test_lengths_and_held_wrenches_go_together():
     sims = [Simulator(rod(), timestep=0.005) for _ in range(2)]
     for sim, wrench_first in zip(sims, (True, False), strict=True):
         if wrench_first:
-            sim.apply("rod", force=(0.0, 0.0, 5.0))
+            sim.forces.apply("rod", force=(0.0, 0.0, 5.0))
         sim.set_parameters({"length": 1.2})
         if not wrench_first:
-            sim.apply("rod", force=(0.0, 0.0, 5.0))
+            sim.forces.apply("rod", force=(0.0, 0.0, 5.0))
         sim.reset()
-        sim.apply("rod", force=(0.0, 0.0, 5.0))
+        sim.forces.apply("rod", force=(0.0, 0.0, 5.0))
         sim.step(substeps=5)
     np.testing.assert_array_equal(sims[0].state, sims[1].state)
     fresh = Simulator(rod(), timestep=0.005)

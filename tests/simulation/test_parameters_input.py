@@ -42,7 +42,7 @@ def test_wrong_parameters_change_nothing(parameters, message):
 def test_bodies_with_curves_keep_their_lengths():
     mech = rod()
     mech.add_body("bead", 1.0, (0.1, 0.1, 0.1), position=(1.0, 0.0, 0.0))
-    mech.add_curve_joint("ring", "world", "bead", Circle(1.0))
+    mech.tracks.add_curve("ring", "world", "bead", Circle(1.0))
     sim = Simulator(mech)
     sim.set_parameters({"length": {"rod": 1.2, "bead": 1.0}})
     before = sim.state

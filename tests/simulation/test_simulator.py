@@ -25,8 +25,8 @@ def test_a_copy_continues_bit_for_bit(way, order, batch):
     else:
         other = copy.deepcopy(sim) if way == "deepcopy" else pickle.loads(pickle.dumps(sim))
     np.testing.assert_array_equal(other.state, sim.state)
-    np.testing.assert_array_equal(other.readings, sim.readings)
-    assert (other.timestep, other.order, other.tolerance, other.batch) == (
+    np.testing.assert_array_equal(other.readings.scalars, sim.readings.scalars)
+    assert (other.timestep, other.options.order, other.options.tolerance, other.batch) == (
         0.01,
         order,
         1e-11,
@@ -84,14 +84,14 @@ def test_substeps_are_steps():
 @pytest.mark.parametrize("order", [2, 4])
 def test_a_failed_step_is_reported_and_leaves_the_state(order, strength):
     sim = moving(tree(), order=order)
-    before, readings = motion(sim), sim.readings
+    before, readings = motion(sim), sim.readings.scalars
     status = sim.step(np.full(len(sim.mechanism.actuator_names), strength), substeps=3)
     assert status.converged is False
     assert status.halvings >= 1
     assert status.iterations >= 1
-    assert not status.residual <= sim.tolerance
-    assert sim.status == status or np.isnan(status.residual)
-    np.testing.assert_array_equal(sim.readings, readings)
+    assert not status.residual <= sim.options.tolerance
+    assert sim.readings.status == status or np.isnan(status.residual)
+    np.testing.assert_array_equal(sim.readings.scalars, readings)
     assert sim.metrics()["solver_converged"] is False
     assert_works_as_before(sim, before)
 
@@ -131,20 +131,20 @@ def test_a_step_that_is_halved_twice_arrives():
 def test_status_says_what_was_done():
     sim = moving(tree())
     status = sim.step()
-    assert status == sim.status
+    assert status == sim.readings.status
     assert [type(value) for value in status] == [bool, int, float, int, bool]
     assert status.converged
     assert 1 <= status.iterations <= 12
-    assert 0.0 < status.residual <= sim.tolerance
+    assert 0.0 < status.residual <= sim.options.tolerance
     assert (status.halvings, status.clipped) == (0, False)
     sim.reset()
-    assert sim.status == (True, 0, 0.0, 0, False)
+    assert sim.readings.status == (True, 0, 0.0, 0, False)
 
 
 def test_a_tighter_tolerance_takes_more_increments_and_leaves_less():
     loose, tight = (moving(tree(), tolerance=tolerance) for tolerance in (1e-4, 1e-13))
     assert loose.step().iterations < tight.step().iterations
-    assert tight.status.residual <= 1e-13 < loose.status.residual <= 1e-4
+    assert tight.readings.status.residual <= 1e-13 < loose.readings.status.residual <= 1e-4
     assert loose.constraint_residual() <= 1e-3
 
 

@@ -46,7 +46,7 @@ def follow(mech, seed, steps=20, **options):
             assert_same_knot(sim, twin)
             expected = share * twin.lam[len(twin.lam) - len(mech.velocity_constraints) :]
             np.testing.assert_allclose(
-                sim.velocity_constraint_forces, expected, rtol=1e-6, atol=1e-6
+                sim.forces.velocity_constraints, expected, rtol=1e-6, atol=1e-6
             )
 
 

@@ -31,7 +31,7 @@ def test_wrenches_on_random_trees(seed):
         if k % 10 == 0:
             body, given = f"b{rng.integers(len(mech.bodies))}", wrench(rng)
             frame = rng.choice(["world", "body"])
-            sim.apply(body, *given, frame=frame)
+            sim.forces.apply(body, *given, frame=frame)
             twin.held[body] = (*given, frame == "body")
         assert sim.step().converged
         twin.step()
@@ -62,4 +62,4 @@ def test_motions_of_each_joint_type(kind, loops):
         if k % 10 in (0, 9):
             assert_same_knot(sim, twin)
             expected = share * twin.lam[-2:]
-            np.testing.assert_allclose(sim.motion_forces, expected, rtol=1e-7, atol=1e-7)
+            np.testing.assert_allclose(sim.forces.motions, expected, rtol=1e-7, atol=1e-7)

@@ -91,8 +91,8 @@ def test_a_batch_is_its_environments():
 
 def test_the_choice_is_kept_and_checked():
     sim = Simulator(scenes.puck(), contact_solver="interior_point")
-    assert pickle.loads(pickle.dumps(sim)).contact_solver == "interior_point"
-    assert Simulator(scenes.puck()).contact_solver == "newton"
+    assert pickle.loads(pickle.dumps(sim)).options.contact_solver == "interior_point"
+    assert Simulator(scenes.puck()).options.contact_solver == "newton"
     with pytest.raises(ValueError, match="contact_solver: found 'dense', expected"):
         Simulator(scenes.puck(), contact_solver="dense")
     with pytest.raises(

@@ -80,7 +80,7 @@ def _mechanisms(everything: bool) -> "dict[str, Mechanism]":
         flat = Terrain(np.full((3, 3), -5.0), cell=5.0, origin=np.array([-5.0, -5.0]))
         curves = linkage(None)
         curves.add_body("bead", 1.0, (0.1, 0.1, 0.1), position=(1.0, 0.0, 0.0))
-        curves.add_curve_joint("rail", "world", "bead", Circle(1.0))
+        curves.tracks.add_curve("rail", "world", "bead", Circle(1.0))
         mechanisms |= {
             "terrain, motions": linkage(Ground(terrain=flat)),
             "curves, surfaces": curves,

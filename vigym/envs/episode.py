@@ -255,7 +255,7 @@ class EpisodeRunner:
             targets = task.motor_targets(action, sim.time, self.goals())
         else:
             targets = task.targets(action)
-        torques = sim.scaled_torques(action) if targets is None else None
+        torques = sim.parameters.scaled_torques(action) if targets is None else None
         converged = sim.step_unchecked(torques, targets, task.frame_skip)
         return AppliedAction(action, clipped, torques, converged)
 
@@ -267,7 +267,7 @@ class EpisodeRunner:
         quantities = self.quantities()
         terms = self._weighted_rewards(self.task.rewards(quantities, applied.action))
         torques = self.sim.actuator_torques if applied.torques is None else applied.torques
-        state = self.sim.present_state
+        state = self.sim.readings.present_state
         converged = True if applied.converged else state.converged
         terminated = self._terminated(quantities, converged, restarted)
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
@@ -308,7 +308,7 @@ class EpisodeRunner:
         sim = self.sim
         own = self.task.quantities(sim)
         require_shape(own, "quantity", self.shape, 1)
-        positions, velocities, time = sim.coordinates
+        positions, velocities, time = sim.readings.coordinates
         common = {"joint_positions": positions, "joint_velocities": velocities, "time": time}
         return {**common, **self.goals(), **own}
 
@@ -342,7 +342,7 @@ class EpisodeRunner:
 
     def reset_result(self, mask: Flags | None = None) -> tuple[Array, Callable[[], Infos]]:
         """Return observations of starts in a mask (batch,), and a function for their info."""
-        quantities, state = self.quantities(), self.sim.present_state
+        quantities, state = self.quantities(), self.sim.readings.present_state
 
         def read_info() -> Infos:
             none = np.zeros(self.action_shape)

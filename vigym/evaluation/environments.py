@@ -82,5 +82,5 @@ def weights_of(envs: Any) -> NDArray[np.float64]:
     for sim in dict.fromkeys(envs.get_attr("sim")):  # one for all, or one for each
         mass = sum(body.mass for body in sim.mechanism.bodies.values())
         built = np.linalg.norm(sim.mechanism.gravity) * mass
-        weights.append(np.atleast_1d(built * sim.weight_factor))
+        weights.append(np.atleast_1d(built * sim.parameters.weight_factor))
     return np.concatenate(weights)

@@ -1,26 +1,25 @@
 """Mechanism: bodies, joints, forces and contacts of a system, as an author writes it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from vigym.mechanism.constraints import Constraints
-from vigym.mechanism.elements import bodies, checks, collisions, contacts, joints, motors
+from vigym.mechanism.content import Elements
+from vigym.mechanism.elements import bodies, checks, collisions, contacts, couplings, joints, motors
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame
-from vigym.mechanism.elements.collisions import Collision, ContactMaterial
+from vigym.mechanism.elements.couplings import Skate
 from vigym.mechanism.elements.errors import AssemblyError
-from vigym.mechanism.elements.joints import Joint, JointParameters, JointPlacement
-from vigym.mechanism.elements.motors import DCMotor, Motor
 from vigym.mechanism.elements.shapes import Shape, check_shapes
-from vigym.mechanism.elements.springs import Spring, make_spring
+from vigym.mechanism.elements.springs import Potential, Spring, make_potential, make_spring
 from vigym.mechanism.summary import summary
 from vigym.mechanism.topology.analysis import Structure, analyse_structure
 from vigym.mechanism.topology.graph import check_joint_closes_loop
 from vigym.mechanism.tracks.rows import with_tracks
 
 
-class Mechanism(Constraints):
+class Mechanism(Elements):
     """Named bodies and joints at one assembly pose; every value is checked when it is added.
 
     The methods `add_...` return the record of the new element. They raise MechanismError for a name
@@ -40,6 +39,7 @@ class Mechanism(Constraints):
         bodies, joints, frames: elements by name, in the order they were added, as below; joints
             without the implicit ones.
         springs, potentials, couplings, velocity_constraints: elements by name.
+        tracks: curve and surface joints and joints of your own; it has methods that add them.
         motions: prescribed motions by coordinate.
         collisions, skates, wheels: elements by name, contacts among the collisions.
         pairs: pairs of bodies whose collision shapes touch each other.
@@ -95,7 +95,7 @@ class Mechanism(Constraints):
         velocity: float | None = None,
         child_position: ArrayLike | None = None,
         child_rotation: ArrayLike | None = None,
-    ) -> Joint:
+    ) -> joints.Joint:
         """Join two bodies at their assembly pose, where all coordinates of the joint are zero.
 
         A joint whose child already hangs on another joint, or carries its parent, closes a loop.
@@ -127,8 +127,8 @@ class Mechanism(Constraints):
         """
         checks.require_new_name(name, "joint", self.joints, self.tracks)
         joints.check_joint_ends(name, parent, child, self.bodies)
-        placement = JointPlacement(position, axis, axis2, child_position, child_rotation)
-        parameters = JointParameters(
+        placement = joints.JointPlacement(position, axis, axis2, child_position, child_rotation)
+        parameters = joints.JointParameters(
             limits, damping, stiffness, rest, effort, armature, friction, velocity
         )
         joint = joints.make_joint(name, type, parent, child, placement, parameters)
@@ -200,8 +200,8 @@ class Mechanism(Constraints):
         kd: float = 0.0,
         effort: float | None = None,
         *,
-        model: DCMotor | None = None,
-    ) -> Motor:
+        model: motors.DCMotor | None = None,
+    ) -> motors.Motor:
         """Drive a joint of one degree of freedom by a controller solved within the step.
 
         Its force is kp (target - s) - kd rate, of kp = 0 kd (target - rate); the joint's torque is
@@ -217,8 +217,8 @@ class Mechanism(Constraints):
             model: electric motor; the controller's output is its pulse width in [-1, 1], and kp >
                 0.
         """
-        if joint in self.slide_names or joint in self.tracks:
-            self._check_curve_motor(joint)
+        if joint in (*self.tracks, *self.tracks.coordinate_names):
+            self.tracks.check_motor(joint, self._motors)
             return self._motors.add(joint, motors.make_motor(joint, kp, kd, effort, model))
         motors.check_motor_joint(joint, self.joints, self._motors, self.motions)
         motor = motors.make_joint_motor(self.joints[joint], kp, kd, effort, model)
@@ -235,7 +235,7 @@ class Mechanism(Constraints):
         restitution: float = 0.0,
         torsion: float = 0.0,
         direction: ArrayLike = (1.0, 0.0, 0.0),
-    ) -> Collision:
+    ) -> collisions.Collision:
         """Let a point or ball of a body touch the ground: the plane z = 0 where none is given.
 
         Args:
@@ -252,7 +252,7 @@ class Mechanism(Constraints):
         """
         checks.require_new_name(name, "contact", self.collisions)
         bodies.check_body(body, self.bodies, self.frames, f"contact {name!r}")
-        surface = ContactMaterial(friction, restitution, torsion, direction)
+        surface = collisions.ContactMaterial(friction, restitution, torsion, direction)
         contact = collisions.make_contact(name, body, position, radius, surface)
         return self._add_collision(contact)
 
@@ -265,7 +265,7 @@ class Mechanism(Constraints):
         restitution: float = 0.0,
         torsion: float = 0.0,
         direction: ArrayLike = (1.0, 0.0, 0.0),
-    ) -> Collision:
+    ) -> collisions.Collision:
         """Let a shape of a body touch the ground, as `add_contact`, and bodies paired with it.
 
         Args:
@@ -281,7 +281,7 @@ class Mechanism(Constraints):
         """
         checks.require_new_name(name, "collision", self.collisions)
         bodies.check_body(body, self.bodies, self.frames, f"collision {name!r}")
-        surface = ContactMaterial(friction, restitution, torsion, direction)
+        surface = collisions.ContactMaterial(friction, restitution, torsion, direction)
         collision = collisions.make_collision(name, body, shape, surface)
         contacts.check_partners(collision, self._index.shapes_of_partners(body))
         return self._add_collision(collision)
@@ -302,7 +302,147 @@ class Mechanism(Constraints):
         contacts.check_pair(a, b, self._index.shapes, self._index.partners.get(a, ()))
         self.pairs += ((a, b),)
 
-    def _add_collision(self, collision: Collision) -> Collision:
+    def add_coupling(
+        self, name: str, type: str, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0
+    ) -> couplings.Coupling:
+        """Make one joint coordinate follow another: joint = ratio * other + offset.
+
+        Args:
+            name: unique among couplings.
+            type: "gear", "mimic", or "screw" for distance and angle of one cylindrical joint.
+            joint: position coordinate that follows, as in `position_names`, of a joint of the tree
+                without quaternion; it follows no other one.
+            other: coordinate that it follows.
+            ratio: not zero [unit of joint / unit of other]; of a screw pitch / (2 pi) [m/rad].
+            offset: [unit of joint].
+        """
+        checks.require_new_name(name, "coupling", self.couplings)
+        coupling = couplings.make_coupling(name, type, joint, other, ratio, offset)
+        self._index.check_coupling(coupling, lambda: self.tree_joints)
+        return self.couplings.add(name, coupling)
+
+    def add_motion(
+        self,
+        coordinate: str,
+        motion: Callable[[float], float] | tuple[ArrayLike, ArrayLike],
+        rate: Callable[[float], float] | None = None,
+    ) -> motors.Motion:
+        """Prescribe the motion of a joint coordinate as a function of time.
+
+        `sim.forces.motions` has the force of the motion; its work counts as work of actuators.
+        Starts take coordinate and rate of the motion at time 0.
+
+        Args:
+            coordinate: position coordinate as in `position_names`, of a joint of the tree without
+                quaternion; neither its joint has a motor nor does it follow by a coupling.
+            motion: function of the time since reset [s] to a coordinate [rad, m], or (times,
+                values) of samples: a cubic between them, and rest before and behind.
+            rate: derivative of the function; by default differences over 2 ms before and behind.
+        """
+        checks.require_new_name(coordinate, "motion", self.motions)
+        new = motors.make_motion(coordinate, motion, rate)
+        self._index.check_motion(coordinate, self._motors, lambda: self.tree_joints)
+        return self.motions.add(coordinate, new)
+
+    def add_velocity_constraint(
+        self,
+        name: str,
+        terms: Mapping[str, ArrayLike],
+        rate: Callable[[float], float] | tuple[ArrayLike, ArrayLike] | float = 0.0,
+        pushes: Mapping[str, ArrayLike] | None = None,
+        frame: str = "world",
+    ) -> couplings.VelocityConstraint:
+        """Let a weighted sum of velocities of bodies follow a function of time.
+
+        The sum of linear . v + angular . w over the bodies is the rate; v is the velocity of a
+        body's centre of mass, w its angular velocity, both in the world. Steps have such
+        velocities, over the step and at knots; starts are projected on them. The force, a factor
+        on the weights, is `sim.forces.velocity_constraints`.
+
+        The power of a force along the weights is force times rate, zero at rate 0. It counts as
+        work of actuators, and so does the work along `pushes`.
+
+        Args:
+            name: unique among velocity constraints.
+            terms: body -> (linear (3,), angular (3,)) weights.
+            rate: a number, a function of the time since reset [s], or (times, values) of samples: a
+                cubic between them, constant before and behind.
+            pushes: body -> (force (3,), torque (3,)) about the centre of mass that a unit force
+                exerts; None: along the weights.
+            frame: frame of the weights and pushes: "world", "body" for each in its own
+                body, or the name of one body for all of them.
+        """
+        checks.require_new_name(name, "velocity constraint", self.velocity_constraints)
+        made = couplings.make_velocity_constraint(name, terms, rate, pushes, frame, self.bodies)
+        return self.velocity_constraints.add(name, made)
+
+    def add_potential(
+        self,
+        name: str,
+        body: str,
+        energy: Callable[[checks.Array, checks.Array], float],
+        forces: Callable[[checks.Array, checks.Array], Any],
+    ) -> Potential:
+        """Let a body move in a potential of your own: a field, a soft boundary, a bond.
+
+        It acts at the ends of the steps, as gravity does. Energy has no trend if the vibrations
+        that it causes are slower than 2 / timestep rad/s. `sim.energy` counts it. numba compiles
+        both functions when a simulator is made; kernels stay as they are. To pickle a simulator,
+        define them in a module.
+
+        Args:
+            name: unique among potentials.
+            body: body name.
+            energy: of (position, orientation) to a number [J]: centre of mass (3,) [m, world] and
+                quaternion (w, x, y, z), body to world (4,).
+            forces: of the same to (force, torque), three numbers each: minus the derivatives of the
+                energy by the position [N, world] and by rotations about the centre of mass
+                [N m, world]. They are compared with differences of the energy at the assembly pose.
+        """
+        checks.require_new_name(name, "potential", self.potentials)
+        bodies.check_body(body, self.bodies, self.frames, f"potential {name!r}")
+        pose = self.bodies[body].position, self.bodies[body].orientation
+        made = make_potential(name, body, (energy, forces), pose)
+        return self.potentials.add(name, made)
+
+    def add_skate(self, name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
+        """Keep a point of a body from moving along a direction fixed in it (nonholonomic).
+
+        Args:
+            name: unique among skates and wheels.
+            body: body name.
+            position: in the body frame (3,) [m].
+            direction: in the body frame (3,), scaled to length one.
+        """
+        checks.require_new_name(name, "skate", self.skates, self.wheels)
+        bodies.check_body(body, self.bodies, self.frames, f"skate {name!r}")
+        return self.skates.add(name, couplings.make_skate(name, body, position, direction))
+
+    def add_wheel(
+        self, name: str, body: str, position: ArrayLike, axis: ArrayLike, radius: float
+    ) -> couplings.Wheel:
+        """Let a wheel stand on the ground, and roll on it without slip (nonholonomic).
+
+        Its rim presses on the ground and may lift; it holds along and across as long as it is
+        within a thousandth of its radius of the ground. A mechanism without a ground gets the plane
+        z = 0; one made with `ground=False` has no wheels.
+
+        Args:
+            name: unique among skates and wheels.
+            body: body name of the wheel, which turns.
+            position: centre in the body frame (3,) [m].
+            axis: in the body frame (3,), scaled to length one.
+            radius: [m], > 0.
+        """
+        checks.require_new_name(name, "wheel", self.skates, self.wheels)
+        bodies.check_body(body, self.bodies, self.frames, f"wheel {name!r}")
+        wheel = couplings.make_wheel(name, body, position, axis, radius)
+        contacts.check_contact_names(contacts.wheel_contact_names(wheel), self._index.contacts)
+        self._add_default_ground()
+        bodies.require_ground(self.ground, f"wheel {name!r}")
+        return self.wheels.add(name, wheel)
+
+    def _add_collision(self, collision: collisions.Collision) -> collisions.Collision:
         contacts.check_contact_names(contacts.contact_names(collision), self._index.contacts)
         self._add_default_ground()
         self.notes += collisions.hull_truncation_notes(collision)
@@ -326,8 +466,8 @@ class Mechanism(Constraints):
             AssemblyError: loops that cannot be closed; names the worst joint and its gap. Or
                 surfaces that touch at a singular place.
         """
-        parts = self.bodies, self.joints, self.couplings, self.tracks
-        numbers = tuple(len(part) for part in parts)  # elements are only added
+        # elements are only added
+        numbers = len(self.bodies), len(self.joints), len(self.couplings), len(self.tracks)
         if self._structure is None or self._structure[0] != numbers:
             structure = analyse_structure(self)
             found = with_tracks(self, structure) if self.tracks else structure

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.bodies import Body, Ground
-from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.couplings import Coupling, Skate, VelocityConstraint, Wheel
 from vigym.mechanism.elements.errors import AssemblyError
@@ -85,20 +85,9 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
         "joints": [_joint_cells(joint) for joint in found["joints"]],
         "loops": [[f"{loop['joint']} closes a loop", loop["rows"]] for loop in found["loops"]],
     }
-    for title in (
-        "springs",
-        "potentials",
-        "motors",
-        "motions",
-        "velocity_constraints",
-        "tracks",
-        "couplings",
-        "contacts",
-        "pairs",
-        "skates",
-        "wheels",
-    ):
-        tables[title.replace("_", " ")] = [list(row.values()) for row in found[title]]
+    for title, rows in found.items():
+        if isinstance(rows, list) and title not in {*tables, "actuated", "notes"}:
+            tables[title.replace("_", " ")] = [list(row.values()) for row in rows]
     tables["frames"] = [[name, f"on {body}"] for name, body in found["frames"].items()]
     tables["not simulated as written"] = [[str(note)] for note in mechanism.notes]
     dofs = [

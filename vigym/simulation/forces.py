@@ -1,4 +1,4 @@
-"""Methods of `Simulator` for applied forces, and for forces of imposed motions."""
+"""Forces that a simulator applies, and those of motors and imposed motions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from vigym.simulation.state.readings import Readings
 FRAMES = ("world", "body")
 
 
-class AppliedForces:
-    """Methods of `Simulator`: held wrenches; forces of motions and velocity constraints."""
+class Forces:
+    """Held wrenches, and the forces of motors, prescribed motions and velocity constraints.
 
-    _plant: Plant
-    _readings: Readings
+    Args:
+        plant: mechanism and memory.
+        readings: its readings, which a new wrench makes void.
+    """
+
+    def __init__(self, plant: Plant, readings: Readings) -> None:
+        self._plant = plant
+        self._readings = readings
 
     def apply(
         self,
@@ -69,7 +75,7 @@ class AppliedForces:
         self._readings.clear()
 
     @property
-    def motion_forces(self) -> Array:
+    def motions(self) -> Array:
         """Forces of prescribed motions (..., n) [N, N m] where the last step began.
 
         In the order of ``mechanism.motions``; zero before the first step.
@@ -78,7 +84,7 @@ class AppliedForces:
         return self._plant.squeeze(self._plant.motion_forces[:, :motions])
 
     @property
-    def motor_forces(self) -> Array:
+    def motors(self) -> Array:
         """Forces of all motors (..., n) in the last step [N, N m], as ``mechanism.motor_names``.
 
         Motors of joints, along curves, and along coordinates of joints of your own; zero before the
@@ -87,7 +93,7 @@ class AppliedForces:
         return self._plant.squeeze(self._plant.motor_forces)
 
     @property
-    def velocity_constraint_forces(self) -> Array:
+    def velocity_constraints(self) -> Array:
         """Forces of velocity constraints (..., n) where the last step began.
 
         In the order of ``mechanism.velocity_constraints``; zero before the first step. Times the

@@ -121,12 +121,6 @@ class Plant:
             self.variants[environment] = mechanism
             self.assembled[environment] = Coordinates.assembled_pose(mechanism)
 
-    @property
-    def terrain_maps(self) -> Any:
-        """Number of the terrain's map under each environment, int or (count,)."""
-        maps = self.groups.terrain_maps
-        return int(maps[0]) if self.single else maps
-
     def set_terrain_maps(self, maps: ArrayLike, mask: NDArray[np.bool_]) -> None:
         """Put the environments of a mask (count,) on maps of the terrain, one number or (count,).
 

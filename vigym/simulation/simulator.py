@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,12 @@ from vigym.announce import announce
 from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
-from vigym.metrics import PresentState, metrics
-from vigym.simulation.dynamics.queries import Dynamics, DynamicsQueries
-from vigym.simulation.forces import AppliedForces
+from vigym.metrics import metrics
+from vigym.simulation.dynamics.dynamics import Dynamics
+from vigym.simulation.forces import Forces
 from vigym.simulation.linearization.linearize import Linearizer
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.parameters.quantities import GivenFactors
-from vigym.simulation.places import Places
 from vigym.simulation.plant import Plant
 from vigym.simulation.state.coordinates import Base, Given
 from vigym.simulation.state.initial_state import InitialState
@@ -28,21 +26,12 @@ from vigym.simulation.state.loop_assembly import report_assembly
 from vigym.simulation.state.options import checked_options
 from vigym.simulation.state.readings import Contacts, Energy, Readings, Status
 from vigym.simulation.state.saved_state import SavedState
+from vigym.simulation.tracks import TrackReadings
 
 __all__ = ["Energy", "Simulator", "Status"]
 
 
-def _part(path: str, doc: str) -> Any:
-    """Return a read-only property for an attribute of a part, by its dotted path."""
-    return property(attrgetter(path), doc=doc)
-
-
-def _property_of(part: str, source: Any) -> Any:
-    """Return a read-only property that reads one of a part, with its docstring."""
-    return _part(f"{part}.{source.fget.__name__}", source.__doc__)
-
-
-class Simulator(DynamicsQueries, AppliedForces, Places):
+class Simulator:
     """Simulation of a mechanism, or of a batch of copies of it with parameters of their own.
 
     Args:
@@ -76,7 +65,29 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
 
     Attributes:
         mechanism: copy of the mechanism as built.
+        options: `Options`: order, tolerance and the other arguments above, fixed.
+        readings: `Readings` of the present state; those of daily use are properties here, too.
+        parameters: `Parameters`, by which environments differ; `set_parameters` changes them.
+        dynamics: `Dynamics`: mass matrix, Jacobians, forward and inverse dynamics.
+        forces: `Forces`: applied wrenches, and the forces of motors and imposed motions.
+        tracks: `TrackReadings` of curve and surface joints and joints of your own.
     """
+
+    __slots__ = (  # no others: an option that is set here would change nothing
+        "__weakref__",
+        "_idle",
+        "_initial_state",
+        "_linearizer",
+        "_plant",
+        "_saved_state",
+        "dynamics",
+        "forces",
+        "mechanism",
+        "options",
+        "parameters",
+        "readings",
+        "tracks",
+    )
 
     def __init__(
         self,
@@ -93,7 +104,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         contact_solver: str = "newton",
         precision: str = "float64",
     ) -> None:
-        self._options = checked_options(
+        self.options = checked_options(
             mechanism,
             timestep=timestep,
             order=order,
@@ -106,15 +117,15 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
             contact_solver=contact_solver,
             precision=precision,
         )
-        self._plant = plant = Plant(mechanism, self._options)
+        self._plant = plant = Plant(mechanism, self.options)
         self.mechanism = plant.mechanism
         report_assembly(self.mechanism, plant.coordinates)
-        self._readings = readings = Readings(plant)
-        self._parameters = parameters = Parameters(plant)
+        self.readings, self.parameters = readings, parameters = Readings(plant), Parameters(plant)
+        self.dynamics = Dynamics(plant, readings, parameters)
+        self.forces, self.tracks = Forces(plant, readings), TrackReadings(plant, readings)
         self._initial_state = InitialState(plant, readings, parameters)
         self._saved_state = SavedState(plant, readings, parameters)
         self._linearizer = Linearizer(plant, readings, parameters, self._saved_state)
-        self._dynamics = Dynamics(plant, readings, parameters)
         self._idle = plant.torque_rows(None), plant.target_rows(None)
         announce()
         self.reset()
@@ -125,49 +136,66 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         return f"Simulator({name!r}, bodies={bodies}, timestep={self.timestep:g} s{batch})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"mechanism": self.mechanism, **vars(self._options), "state": self.state}
+        return {"mechanism": self.mechanism, **vars(self.options), "state": self.state}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         options = {name: value for name, value in values.items() if name != "state"}
         self.__init__(**options)  # type: ignore[misc]
         self.state = values["state"]
 
-    # options; fixed, because they are checked against each other
-    timestep: float = _part("_options.timestep", "Step size [s].")
-    order: int = _part("_options.order", "Order of the integrator, 2, 4 or 6.")
-    loops: str = _part("_options.loops", 'Elimination of loops: "auto", "tail" or "local".')
-    tolerance: float = _part("_options.tolerance", "Largest scaled residual of an accepted step.")
-    max_iterations: int = _part(
-        "_options.max_iterations", "Largest number of Newton iterations of a step."
-    )
-    batch: int | None = _part("_options.batch", "Number of environments, None without an axis.")
-    threads: int = _part("_options.threads", "Largest number of threads that share a call.")
-    friction_cone: str = _part("_options.friction_cone", 'Friction law, "cone" or "pyramid".')
-    contact_solver: str = _part("_options.contact_solver", '"newton" or "interior_point".')
-    precision: str = _part("_options.precision", 'Numbers of the steps: "float64" or "float32".')
+    @property
+    def timestep(self) -> float:
+        """Step size [s]."""
+        return self.options.timestep
 
-    # readings of the present state: copies, with a leading (batch,) axis in a batch
-    joint_positions: Array = _property_of("_readings", Readings.joint_positions)
-    joint_velocities: Array = _property_of("_readings", Readings.joint_velocities)
-    body_states: Array = _property_of("_readings", Readings.body_states)
-    actuator_torques: Array = _property_of("_readings", Readings.actuator_torques)
-    contacts: Contacts = _property_of("_readings", Readings.contacts)
-    terrain_maps: Any = _part("_plant.terrain_maps", "Map of the terrain under each environment.")
-    time: Any = _property_of("_readings", Readings.time)
-    power: Any = _property_of("_readings", Readings.power)
-    status: Status = _property_of("_readings", Readings.status)
-    readings: Array = _property_of("_readings", Readings.scalars)
-    coordinates: tuple[Array, Array, Any] = _property_of("_readings", Readings.coordinates)
-    present_state: PresentState = _property_of("_readings", Readings.present_state)
-    status_rows: Array = _part("_readings.status_rows", "(count, 6) `Status` and mean power [W].")
-    start_energy: Array = _part("_readings.start_energy", "(count,) total energy at reset [J].")
+    @property
+    def batch(self) -> int | None:
+        """Number of environments; None for one without a leading axis."""
+        return self.options.batch
 
-    parameters: dict[str, dict[str, Any]] = _property_of("_parameters", Parameters.by_name)
-    actuator_efforts: Array = _property_of("_parameters", Parameters.actuator_efforts)
-    scaled_torques: Any = _part("_parameters.scaled_torques", "Torques from shares of efforts.")
-    body_inertias: tuple[Array, Array] = _property_of("_parameters", Parameters.body_inertias)
-    gravity: Array = _property_of("_parameters", Parameters.gravity)
-    weight_factor: Any = _property_of("_parameters", Parameters.weight_factor)
+    @property
+    def joint_positions(self) -> Array:
+        """Coordinates (..., n_positions) [rad, m], as ``mechanism.position_names``."""
+        return self.readings.joint_positions
+
+    @property
+    def joint_velocities(self) -> Array:
+        """Velocities (..., n_velocities) [rad/s, m/s], as ``mechanism.velocity_names``."""
+        return self.readings.joint_velocities
+
+    @property
+    def actuator_torques(self) -> Array:
+        """Actuator forces of the last step (..., n_actuated) [N, N m]; of motors theirs."""
+        return self.readings.actuator_torques
+
+    @property
+    def body_states(self) -> Array:
+        """States (..., n_bodies, 13) of all bodies, in the order of ``mechanism.bodies``.
+
+        Columns: position, orientation, velocity, angular velocity, as the ``body_...`` methods.
+        """
+        return self.readings.body_states
+
+    @property
+    def body_inertias(self) -> tuple[Array, Array]:
+        """Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2] of all bodies."""
+        return self.parameters.body_inertias
+
+    @property
+    def contacts(self) -> Contacts:
+        """Contacts with the ground and of pairs; present gaps, forces of the last step."""
+        return self.readings.contacts
+
+    @property
+    def terrain_maps(self) -> Any:
+        """Number of the terrain's map under each environment, int or (batch,)."""
+        maps = self._plant.groups.terrain_maps
+        return int(maps[0]) if self._plant.single else maps
+
+    @property
+    def time(self) -> Any:
+        """Simulated time since reset [s]."""
+        return self.readings.time
 
     def reset(
         self,
@@ -237,8 +265,8 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         steps = positive_integer(substeps, "substeps")
         rows = None if torques is None else self._plant.torque_rows(torques)
         self.step_unchecked(rows, targets, steps)
-        status = self.status
-        self._warn_of_singular_places(status.converged)
+        status = self.readings.status
+        self.tracks.warn_of_singular_places(status.converged)
         self._warn_of_exhausted_steps(status)
         return status
 
@@ -252,21 +280,21 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
             targets: as of `step`.
             substeps: number of steps, at least one.
         """
-        idle, options = self._idle, self._options
+        idle, options = self._idle, self.options
         torque_rows = idle[0] if torques is None else torques.reshape(idle[0].shape)
         target_rows = idle[1] if targets is None else self._plant.target_rows(targets)
-        inputs, status = (torque_rows, target_rows), self._readings.status_rows
-        self._readings.clear()
+        inputs, status = (torque_rows, target_rows), self.readings.status_rows
+        self.readings.clear()
         return self._plant.advance(inputs, options.timestep, options.order, substeps, status)
 
     def _warn_of_exhausted_steps(self, status: Status) -> None:
         """Warn of environments whose step ended unsolved by its budget of iterations."""
-        failed = np.logical_not(status.converged) & (status.iterations >= self.max_iterations)
+        limit = self.options.max_iterations
+        failed = np.logical_not(status.converged) & (status.iterations >= limit)
         if np.any(failed):
             where = "" if self.batch is None else f" of environment {int(failed.argmax())}"
             warnings.warn(
-                f"step{where}: found no solution within max_iterations={self.max_iterations}, and "
-                "made no step",
+                f"step{where}: found no solution within max_iterations={limit}, and made no step",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -281,7 +309,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         Raises:
             ValueError: the wrong shape, or numbers that are not finite. Nothing changes then.
         """
-        readings, plant = self._readings, self._plant
+        readings, plant = self.readings, self._plant
         masses = self.body_inertias[0].reshape(plant.count, -1)
         rows = impulse_rows(impulses, *masses.shape, plant.single)
         mask = np.asarray(rows.any(axis=(1, 2)))
@@ -340,8 +368,8 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
             ValueError: a wrong mask. Nothing is changed then, as after every error here.
         """
         environments = self._plant.mask(mask)
-        self._parameters.set(self._parameters.read(parameters), environments)
-        self._readings.clear()
+        self.parameters.set(self.parameters.read(parameters), environments)
+        self.readings.clear()
         self.reset(mask=environments)
 
     def linearize(
@@ -390,15 +418,15 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
 
     def metrics(self) -> dict[str, Any]:
         """Compute the physics metrics of the present state, see ``vigym.metrics.METRICS``."""
-        return metrics(self.present_state)
+        return metrics(self.readings.present_state)
 
     def energy(self) -> Energy:
         """Return kinetic, potential (springs included) and total energy at present [J]."""
-        return self._readings.energy
+        return self.readings.energy
 
     def constraint_residual(self) -> Any:
         """Return the largest joint gap [m or rad]."""
-        return self._readings.constraint_residual
+        return self.readings.constraint_residual
 
     def joint_forces(self) -> Array:
         """Return the constraint forces of the last step (..., n_joints, 6).
@@ -409,20 +437,20 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         first step. Where loops leave them undetermined they have the least norm over all forces and
         moments.
         """
-        return self._readings.joint_forces(self._parameters.mechanisms)
+        return self.readings.joint_forces(self.parameters.mechanisms)
 
     def body_position(self, name: str) -> Array:
         """Return a body's centre of mass, or a frame's origin, in the world (..., 3) [m]."""
-        return self._readings.point(name, "position")
+        return self.readings.point(name, "position")
 
     def body_orientation(self, name: str) -> Array:
         """Return the unit quaternion (w, x, y, z), body or frame to world (..., 4)."""
-        return self._readings.point(name, "orientation")
+        return self.readings.point(name, "orientation")
 
     def body_velocity(self, name: str) -> Array:
         """Return the present velocity of that point, world axes (..., 3) [m/s]."""
-        return self._readings.point(name, "velocity")
+        return self.readings.point(name, "velocity")
 
     def body_angular_velocity(self, name: str) -> Array:
         """Return the present angular velocity, body or frame axes (..., 3) [rad/s]."""
-        return self._readings.point(name, "angular_velocity")
+        return self.readings.point(name, "angular_velocity")

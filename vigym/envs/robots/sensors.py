@@ -86,7 +86,7 @@ class Imu:
         state = reading.states[:, k]
         change = (state[:, 7:10] - reading.velocities[:, k]) / reading.dt
         change = np.where(reading.started[:, None], change, 0.0)
-        felt = rotate_to_body(state[:, 3:7], change - reading.sim.gravity)
+        felt = rotate_to_body(state[:, 3:7], change - reading.sim.parameters.gravity)
         return np.concatenate((state[:, 10:13], felt), axis=1)
 
 
@@ -188,7 +188,9 @@ class Torques:
     def read(self, reading: Reading) -> Array:
         """Return the shares of the largest torques (count, n_actuated)."""
         sim = reading.sim
-        return (sim.actuator_torques / sim.actuator_efforts).reshape(len(reading.states), -1)
+        return (sim.actuator_torques / sim.parameters.actuator_efforts).reshape(
+            len(reading.states), -1
+        )
 
 
 @dataclass(frozen=True)

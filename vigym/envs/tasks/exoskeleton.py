@@ -217,7 +217,7 @@ class Exoskeleton(Task):
             "elbow_torque": elbow_torque,
             "excess_torque": np.maximum(abs(elbow_torque) - self.torque_limit, 0.0),
             "motor_torques": torques,
-            "power": sim.power,
+            "power": sim.readings.power,
         }
 
     def observe(self, quantities: Quantities) -> Array:

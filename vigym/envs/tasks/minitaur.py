@@ -209,7 +209,7 @@ class Minitaur(Task):
         positions, velocities = sim.joint_positions, sim.joint_velocities
         torques = sim.actuator_torques
         x, y = positions[..., 4], positions[..., 5]
-        power, weight = sim.power, MASS * GRAVITY * sim.weight_factor
+        power, weight = sim.readings.power, MASS * GRAVITY * sim.parameters.weight_factor
         return {
             "x_position": positions[..., 0],
             "y_position": positions[..., 1],

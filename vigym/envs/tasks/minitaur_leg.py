@@ -145,7 +145,7 @@ class MinitaurLeg(Task):
             "hip_velocity": velocity,
             "apex": height + velocity * velocity / (2.0 * GRAVITY),
             "motor_torques": torques,
-            "power": sim.power,
+            "power": sim.readings.power,
         }
 
     def observe(self, quantities: Quantities) -> Array:

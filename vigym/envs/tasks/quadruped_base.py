@@ -74,7 +74,7 @@ class QuadrupedTask(Task):
         """Return position and velocity of the robot, and torques and power of its motors."""
         positions, velocities = sim.joint_positions, sim.joint_velocities
         w, x, y, z = unstack(positions[..., 3:7])
-        power, weight = sim.power, MASS * GRAVITY * sim.weight_factor
+        power, weight = sim.readings.power, MASS * GRAVITY * sim.parameters.weight_factor
         return {
             "x_position": positions[..., 0],
             "y_position": positions[..., 1],

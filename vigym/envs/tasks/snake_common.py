@@ -65,8 +65,8 @@ def snake_quantities(sim: Simulator, weight: float, way: float = 0.0) -> Quantit
     )
     cosine, sine = math.cos(way), math.sin(way)
     speed = cosine * x_velocity + sine * y_velocity
-    power = sim.power
-    weight = weight * sim.weight_factor
+    power = sim.readings.power
+    weight = weight * sim.parameters.weight_factor
     return {
         "x_position": x,
         "y_position": y,

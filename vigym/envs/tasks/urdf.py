@@ -347,7 +347,7 @@ class Urdf(Task):
     def quantities(self, sim: Simulator) -> Quantities:
         """Return torques and power, tracked positions, and the state of a floating base."""
         own = {f"{name}_position": sim.body_position(name) for name in self.track}
-        own |= {"actuator_torques": sim.actuator_torques, "power": sim.power}
+        own |= {"actuator_torques": sim.actuator_torques, "power": sim.readings.power}
         if self._base is not None:
             own |= self._base.quantities(sim.joint_positions, sim.joint_velocities)
             if self._robot.ground is not None and self._robot.ground.terrain is not None:

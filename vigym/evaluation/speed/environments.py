@@ -226,7 +226,9 @@ class _Subject:
         calls = []
         for action in actions:
             target = task.motor_targets(action, sim.time, goals)
-            calls.append((action * sim.actuator_efforts if target is None else None, target))
+            calls.append(
+                (action * sim.parameters.actuator_efforts if target is None else None, target)
+            )
 
         def run() -> None:
             for torque, target in calls:

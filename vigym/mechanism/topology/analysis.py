@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.checks import Array, ReadOnly, read_only
-from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.topology.joint_frames import JointFrames, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics

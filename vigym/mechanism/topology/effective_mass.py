@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.springs import Spring
 from vigym.mechanism.topology.analysis import Structure

@@ -5,8 +5,8 @@ hangs on another joint or carries the joint's own parent: then the joint closes 
 joints in the same order always give the same tree.
 """
 
+from vigym.mechanism.content import Elements, Index
 from vigym.mechanism.elements.bodies import WORLD
-from vigym.mechanism.elements.collection import Elements, Index
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.joints import IDENTITY, Joint, JointType, joint_frame
 from vigym.spatial import (
     batch_quaternion_product,

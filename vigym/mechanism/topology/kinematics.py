@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.joints import IDENTITY
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.mechanism.topology.joint_frames import (

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.topology.analysis import Structure, loop_sizes
 from vigym.mechanism.topology.effective_mass import RANK, Mobility

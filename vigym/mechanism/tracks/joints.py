@@ -132,7 +132,7 @@ def make_surface_joint(
     if first.dimensions < 2 and not first.offset + second.offset:
         raise MechanismError(
             f"{element}: found {first!r} and {second!r} without a surface, expected one: a torus, "
-            "a sphere ...; add_curve_joint holds a point on a curve"
+            "a sphere ...; tracks.add_curve holds a point on a curve"
         )
     axis = second.normal if isinstance(second, Point) else None
     if axis is not None and (first.dimensions < 2 or not spin):

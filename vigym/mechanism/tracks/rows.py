@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.topology.analysis import Structure
 from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.mechanism.tracks.custom import CustomJoint

@@ -226,7 +226,7 @@ def _motor_rows(mechanism: Mechanism, rows: Rows) -> list[tuple[int, int, int]]:
     """Return the rows of ACTUATOR_PLAN of all motors, those along curves last."""
     driven = [joint for joint in mechanism.ordered_joints if joint.name in mechanism.motors]
     found = [(rows.of(joint), 0, rows.dof[joint.name]) for joint in driven]
-    driven_slides = [name for name in mechanism.slide_names if name in mechanism.motors]
+    driven_slides = [name for name in mechanism.tracks.coordinate_names if name in mechanism.motors]
     slides = [f"slide {name}" for name in driven_slides]
     return [*found, *((rows.loop[name], 0, rows.dof[name]) for name in slides)]
 

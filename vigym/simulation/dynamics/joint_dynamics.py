@@ -182,7 +182,7 @@ class JointDynamics:
         if gap > CLOSED * largest:
             raise ValueError(
                 f"accelerations: found ones that open a loop or a coupling by {gap:.3g} m/s^2 or "
-                "rad/s^2, expected ones that keep all closed, as of forward_dynamics"
+                "rad/s^2, expected ones that keep all closed, as of dynamics.forward"
             )
 
     def _place(self, poses: Poses) -> Place:

@@ -133,9 +133,8 @@ class Parameters:
     @property
     def by_name(self) -> dict[str, dict[str, Any]]:
         """Quantity -> element -> factor on the mechanism as built, in a batch (batch,)."""
-        rows = np.ones((self._plant.count, self.table.size))
-        if self.factors is not None:
-            rows = self.factors
+        built = np.ones((self._plant.count, self.table.size))
+        rows = built if self.factors is None else self.factors
         return {
             quantity: {name: self._plant.number(rows[:, k]) for name, k in columns.items()}
             for quantity, columns in self.table.columns.items()
@@ -148,8 +147,7 @@ class Parameters:
 
     def scaled_torques(self, shares: Array) -> Array:
         """Return torques (..., n_actuated) [N or N m] from their shares of the efforts."""
-        efforts = self._efforts
-        return shares * (self._read_efforts() if efforts is None else efforts)
+        return shares * self._read_efforts()
 
     def _read_efforts(self) -> Array:
         """Return the efforts (..., n_actuated), computed once for present factors."""

@@ -82,7 +82,7 @@ QUANTITIES = {
     "strength": Quantity(
         lambda mech: [
             *(j.name for j in mech.joints.values() if j.actuated or j.name in mech.motors),
-            *(name for name in mech.slide_names if name in mech.motors),
+            *(name for name in mech.tracks.coordinate_names if name in mech.motors),
         ],
         "effort of a joint and force of its motor: gains, largest force, torques of its saturation",
     ),

@@ -72,25 +72,14 @@ def checked_options(mechanism: Mechanism, **given: Any) -> Options:
         raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")
     positive_integer(given["max_iterations"], "max_iterations")
     _check_threads(given["threads"], given["batch"])
-    loops = require_one_of(given["loops"], ["auto", "tail", "local"], "loops")
+    require_one_of(given["loops"], ["auto", "tail", "local"], "loops")
     cone = require_one_of(given["friction_cone"], ["cone", "pyramid"], "friction_cone")
     solver = require_one_of(given["contact_solver"], ["newton", "interior_point"], "contact_solver")
     if (cone, solver) == ("pyramid", "interior_point"):
         raise ValueError(
             'contact_solver: found "interior_point" with friction_cone="pyramid", expected "newton"'
         )
-    return Options(
-        timestep=timestep,
-        order=given["order"],
-        loops=loops,
-        tolerance=tolerance,
-        max_iterations=given["max_iterations"],
-        batch=given["batch"],
-        threads=given["threads"],
-        friction_cone=cone,
-        contact_solver=solver,
-        precision=precision,
-    )
+    return Options(**given | {"timestep": timestep, "tolerance": tolerance})
 
 
 def _check_threads(threads: Any, batch: Any) -> None:

@@ -323,10 +323,10 @@ class Readings:
         check_body_or_frame(name, self._bodies, frames)
         if name in frames:
             frame = frames[name]
-            return self._plant.squeeze(frame_states(frame, self._body_rows(frame.body))[:, columns])
-        return self._plant.squeeze(self._body_rows(name)[:, columns])
+            return self._plant.squeeze(frame_states(frame, self.body_rows(frame.body))[:, columns])
+        return self._plant.squeeze(self.body_rows(name)[:, columns])
 
-    def _body_rows(self, body: str) -> Array:
+    def body_rows(self, body: str) -> Array:
         """Return the state (count, 13) of a body."""
         if body == WORLD:
             return np.tile([0.0] * 3 + [1.0] + [0.0] * 9, (self._plant.count, 1))

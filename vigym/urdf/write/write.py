@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from vigym.files import write_file
+from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.bodies import WORLD, Frame
-from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, JOINT_TYPES, Joint

@@ -1,4 +1,4 @@
-"""Methods of `Simulator` that relate the forces and the accelerations of joints."""
+"""Dynamics of a simulator in joint coordinates: forces and accelerations of joints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,13 @@ Query = Callable[[JointDynamics, Rows, Knot], Array]
 
 
 class Dynamics:
-    """Equations of motion of all environments at their present state.
+    """Equations of motion of all environments at their present state, without a step.
+
+    n is the number of velocities of the tree's joints: the first n of ``mechanism.velocity_names``.
+    Those of loop-closing joints come after them; they follow from the others, and are left out.
+    Forces are smooth ones: gravity, potentials, springs, dampers, armatures, actuators and motors.
+    Contacts, joint limits, dry friction, skates, wheels, the efforts of actuators and motors and
+    the largest rates of motors do not act.
 
     Args:
         plant: mechanism and memory.
@@ -31,67 +37,10 @@ class Dynamics:
     """
 
     def __init__(self, plant: Plant, readings: Readings, parameters: Parameters) -> None:
-        self.plant = plant
+        self._plant = plant
         self._readings = readings
         self._parameters = parameters
         self._models: dict[int, JointDynamics] = {}  # by the identity of their mechanism
-
-    def evaluate(self, query: Query) -> Array:
-        """Return the answers to a query of all environments, (count, ...) or of a single one."""
-        coordinates, readings = self.plant.coordinates, self._readings
-        tree = coordinates.tree_positions
-        q = readings.position_rows
-        rates = readings.velocity_rows[:, : coordinates.tree_velocities]
-        answers: dict[int, Array] = {}
-        for model, rows in self._groups():
-            knot = Knot(q[rows, :tree], rates[rows], q[rows, tree:])
-            answers.update(zip(rows.tolist(), query(model, rows, knot), strict=True))
-        return self.plant.squeeze(np.array([answers[e] for e in range(self.plant.count)]))
-
-    def require_no_inputs(self, name: str) -> None:
-        """Raise ValueError for imposed motions and forces, which the equations do not have.
-
-        Args:
-            name: of the method that is called, for the error.
-        """
-        for motion in self.plant.mechanism.motions:
-            raise ValueError(
-                f"{name}: found the prescribed motion of {motion!r}, expected a mechanism without"
-            )
-        mechanism = self.plant.mechanism
-        others = [f"velocity constraint {one!r}" for one in mechanism.velocity_constraints]
-        others += [f"the curve or surface joint {one!r}" for one in mechanism.tracks]
-        loops = driven_loops(mechanism)
-        others += [f"the actuator of {one!r}, which closes a loop" for one in loops]
-        for found in others:
-            raise ValueError(f"{name}: found {found}, expected a mechanism without")
-        if self.plant.any_wrench:
-            raise ValueError(f"{name}: found a held wrench, expected none; a reset clears them")
-
-    def _groups(self) -> list[tuple[JointDynamics, Rows]]:
-        """Return the equations of every mechanism, and the environments that have it."""
-        mechanisms = self._parameters.mechanisms
-        present = {id(mechanism): mechanism for mechanism in mechanisms}
-        known = self._models
-        self._models = {
-            key: known[key] if key in known else JointDynamics(mechanism)
-            for key, mechanism in present.items()
-        }
-        keys = np.array([id(mechanism) for mechanism in mechanisms])
-        return [(model, np.flatnonzero(keys == key)) for key, model in self._models.items()]
-
-
-class DynamicsQueries:
-    """Methods of `Simulator` that relate the forces and the accelerations of joints.
-
-    n is the number of velocities of the tree's joints: the first n of ``mechanism.velocity_names``.
-    Those of loop-closing joints come after them; they follow from the others, and are left out. All
-    is of the present state. Forces are smooth ones: gravity, potentials, springs, dampers,
-    armatures, actuators and motors. Contacts, joint limits, dry friction, skates, wheels, the
-    efforts of actuators and motors and the largest rates of motors do not act.
-    """
-
-    _dynamics: Dynamics
 
     def mass_matrix(self) -> Array:
         """Compute the mass matrix M (..., n, n) of the tree, armatures included.
@@ -101,7 +50,7 @@ class DynamicsQueries:
         rad/s. Constraints of loops and couplings are not eliminated; armatures of loop-closing
         joints are included.
         """
-        return self._dynamics.evaluate(lambda model, rows, knot: model.mass_matrix(knot.q))
+        return self._evaluate(lambda model, rows, knot: model.mass_matrix(knot.q))
 
     def point_jacobian(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
         """Compute the velocity of a point fixed in a body at unit velocities of the tree's joints.
@@ -120,15 +69,12 @@ class DynamicsQueries:
             MechanismError: no body or frame has this name.
             ValueError: a point of the wrong shape, or not finite.
         """
-        plant = self._dynamics.plant
-        points = point_rows(point, plant.count, plant.single)
-        return self._dynamics.evaluate(
+        points = point_rows(point, self._plant.count, self._plant.single)
+        return self._evaluate(
             lambda model, rows, knot: model.point_jacobian(knot.q, body, points[rows])
         )
 
-    def forward_dynamics(
-        self, torques: ArrayLike | None = None, targets: ArrayLike | None = None
-    ) -> Array:
+    def forward(self, torques: ArrayLike | None = None, targets: ArrayLike | None = None) -> Array:
         """Compute the accelerations of the tree's joints under torques, as of smooth forces.
 
         They are the limit of (change of velocity in a step) / (size of the step) for small steps.
@@ -148,17 +94,15 @@ class DynamicsQueries:
                 electric model, a prescribed motion, a held wrench, a pose where loops leave more
                 motions than elsewhere.
         """
-        self._dynamics.require_no_inputs("forward_dynamics")
-        plant = self._dynamics.plant
-        u = plant.torque_rows(torques)
-        goals = plant.target_rows(targets)
+        self._require_no_inputs("dynamics.forward")
+        u, goals = self._plant.torque_rows(torques), self._plant.target_rows(targets)
 
         def query(model: JointDynamics, rows: Rows, knot: Knot) -> Array:
             return model.forward(knot, model.actuator_forces(knot, u[rows], goals[rows]))
 
-        return self._dynamics.evaluate(query)
+        return self._evaluate(query)
 
-    def inverse_dynamics(self, accelerations: ArrayLike, actuated: bool | None = None) -> Array:
+    def inverse(self, accelerations: ArrayLike, actuated: bool | None = None) -> Array:
         """Compute the forces of joints that give accelerations, motors being idle.
 
         In a tree they are unique. With loops or couplings many forces have the same effect: the
@@ -166,8 +110,8 @@ class DynamicsQueries:
 
         Args:
             accelerations: (n,) or (batch, n) of the tree's joints [m/s^2, rad/s^2]. They keep loops
-                and couplings closed to 1e-6, as those of `forward_dynamics` do.
-            actuated: True: the torques of actuators alone, as `step` takes them. False: forces
+                and couplings closed to 1e-6, as those of `forward` do.
+            actuated: True: the torques of actuators alone, as a step takes them. False: forces
                 along all velocities of the tree. None: True with loops or couplings, else False.
 
         Returns:
@@ -179,8 +123,8 @@ class DynamicsQueries:
                 prescribed motion, a held wrench, a pose where loops leave more motions than
                 elsewhere.
         """
-        self._dynamics.require_no_inputs("inverse_dynamics")
-        plant = self._dynamics.plant
+        self._require_no_inputs("dynamics.inverse")
+        plant = self._plant
         n = plant.coordinates.tree_velocities
         given = acceleration_rows(accelerations, plant.count, n, plant.single)
 
@@ -188,4 +132,40 @@ class DynamicsQueries:
             only = model.is_constrained if actuated is None else bool(actuated)
             return model.least_forces(knot, model.inverse(knot, given[rows]), only)
 
-        return self._dynamics.evaluate(query)
+        return self._evaluate(query)
+
+    def _evaluate(self, query: Query) -> Array:
+        """Return the answers to a query of all environments, (count, ...) or of a single one."""
+        coordinates, q = self._plant.coordinates, self._readings.position_rows
+        tree = coordinates.tree_positions
+        rates = self._readings.velocity_rows[:, : coordinates.tree_velocities]
+        answers: dict[int, Array] = {}
+        for model, rows in self._groups():
+            knot = Knot(q[rows, :tree], rates[rows], q[rows, tree:])
+            answers.update(zip(rows.tolist(), query(model, rows, knot), strict=True))
+        return self._plant.squeeze(np.array([answers[e] for e in range(self._plant.count)]))
+
+    def _require_no_inputs(self, name: str) -> None:
+        """Raise ValueError for imposed motions and forces, which the equations do not have.
+
+        Args:
+            name: of the method that is called, for the error.
+        """
+        mechanism = self._plant.mechanism
+        others = [f"the prescribed motion of {one!r}" for one in mechanism.motions]
+        others += [f"velocity constraint {one!r}" for one in mechanism.velocity_constraints]
+        others += [f"the curve or surface joint {one!r}" for one in mechanism.tracks]
+        loops = driven_loops(mechanism)
+        others += [f"the actuator of {one!r}, which closes a loop" for one in loops]
+        for found in others:
+            raise ValueError(f"{name}: found {found}, expected a mechanism without")
+        if self._plant.any_wrench:
+            raise ValueError(f"{name}: found a held wrench, expected none; a reset clears them")
+
+    def _groups(self) -> list[tuple[JointDynamics, Rows]]:
+        """Return the equations of every mechanism, and the environments that have it."""
+        mechanisms = self._parameters.mechanisms
+        present = {id(mechanism): mechanism for mechanism in mechanisms}
+        self._models = {k: self._models.get(k) or JointDynamics(m) for k, m in present.items()}
+        keys = np.array([id(mechanism) for mechanism in mechanisms])
+        return [(model, np.flatnonzero(keys == key)) for key, model in self._models.items()]

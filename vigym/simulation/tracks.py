@@ -1,4 +1,4 @@
-"""Methods of `Simulator` that read where curve and surface joints touch."""
+"""Readings of curve and surface joints, and of joints of the user's own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from vigym.core.kernels import read_tracks
 from vigym.mechanism.elements import checks
-from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.joints import Track
@@ -49,11 +48,17 @@ class Place(NamedTuple):
     regularity: Any
 
 
-class Places:
-    """Methods of `Simulator`: coordinates of curve and surface joints."""
+class TrackReadings:
+    """Places and coordinates of curve joints, surface joints and joints of your own.
 
-    _plant: Plant
-    _readings: Readings
+    Args:
+        plant: mechanism and memory.
+        readings: its readings.
+    """
+
+    def __init__(self, plant: Plant, readings: Readings) -> None:
+        self._plant = plant
+        self._readings = readings
 
     def place(self, joint: str) -> Place:
         """Return where a curve or surface joint touches.
@@ -66,8 +71,7 @@ class Places:
         """
         tracks = self._plant.mechanism.tracks
         sides = [name for name, each in tracks.items() if not isinstance(each, CustomJoint)]
-        checks.require_one_of(joint, sides, "curve or surface joint")
-        track, rows = self._track(joint)
+        track, rows = self._track(joint, sides, "curve or surface joint")
         widths = [_width(side.dimensions, side.kind) for side in (track.side_a, track.side_b)]
         parts = [
             rows[:, start + 3 * k : start + 3 * k + widths[k]]
@@ -80,74 +84,54 @@ class Places:
         first, second, first_rates, second_rates = (squeeze(part.copy()) for part in parts)
         return Place(squeeze(point), first, second, first_rates, second_rates, regularity)
 
-    def curve_position(self, joint: str) -> Any:
-        """Return the arc length of a curve joint from the parameter 0 of its curve on [m].
+    def position(self, joint: str) -> Any:
+        """Return the coordinate of a curve joint [m], or coordinates (..., n) of one of your own.
 
-        On a closed curve it goes on beyond its length.
+        That of a curve joint is the arc length from the parameter 0 of its curve on. On a closed
+        curve it goes on beyond its length.
 
         Raises:
-            MechanismError: no curve joint has this name.
+            MechanismError: no curve joint and no joint of your own has this name.
         """
-        track, rows = self._curve(joint)
+        track, rows = self._with_coordinates(joint)
+        if isinstance(track, CustomJoint):
+            return self._coordinates(track, rows, read_tracks.TRACK_PLACES)
         return self._plant.number(track.side_a.lengths(rows[:, :3]))
 
-    def curve_velocity(self, joint: str) -> Any:
-        """Return the rate of the arc length of a curve joint [m/s].
+    def velocity(self, joint: str) -> Any:
+        """Return the rate of a curve joint [m/s], or rates (..., n) of a joint of your own.
 
         Raises:
-            MechanismError: no curve joint has this name.
+            MechanismError: no curve joint and no joint of your own has this name.
         """
-        track, rows = self._curve(joint)
+        track, rows = self._with_coordinates(joint)
+        if isinstance(track, CustomJoint):
+            return self._coordinates(track, rows, read_tracks.TRACK_RATES)
         speeds = [np.linalg.norm(track.side_a.tangents(place)[0]) for place in rows[:, :3]]
         return self._plant.number(np.array(speeds) * rows[:, read_tracks.TRACK_RATES])
 
-    def custom_position(self, joint: str) -> Any:
-        """Return the coordinates (n,) or (batch, n) of a joint of your own.
+    def _coordinates(self, track: CustomJoint, rows: Array, column: int) -> Array:
+        return self._plant.squeeze(rows[:, column : column + len(track.start)])
 
-        Raises:
-            MechanismError: no joint of your own has this name.
-        """
-        return self._coordinates(joint, read_tracks.TRACK_PLACES)
-
-    def custom_velocity(self, joint: str) -> Any:
-        """Return the rates (n,) or (batch, n) of the coordinates of a joint of your own.
-
-        Raises:
-            MechanismError: no joint of your own has this name.
-        """
-        return self._coordinates(joint, read_tracks.TRACK_RATES)
-
-    def _coordinates(self, joint: str, column: int) -> Any:
-        """Return columns of the coordinates of a joint of the user's."""
+    def _with_coordinates(self, joint: str) -> tuple[Track, Array]:
         tracks = self._plant.mechanism.tracks
-        own = {name: track for name, track in tracks.items() if isinstance(track, CustomJoint)}
-        checks.require_one_of(joint, own, "custom joint")
-        _, rows = self._track(joint)
-        return self._plant.squeeze(rows[:, column : column + len(own[joint].start)].copy())
+        names = [name for name, track in tracks.items() if track.coordinate_names]
+        return self._track(joint, names, "curve joint or joint of your own")
 
-    def _track(self, joint: str) -> tuple[Track, Array]:
-        """Return a joint and its readings (count, READ_TRACK)."""
+    def _track(self, joint: str, names: list[str], kind: str) -> tuple[Track, Array]:
+        """Return a joint with one of some names, and its readings (count, READ_TRACK)."""
+        checks.require_one_of(joint, names, kind)
         tracks = self._plant.mechanism.tracks
         return tracks[joint], self._readings.track_rows[:, list(tracks).index(joint)]
 
-    def _curve(self, joint: str) -> tuple[Track, Array]:
-        tracks = self._plant.mechanism.tracks
-        curves = [name for name, track in tracks.items() if track.on_curve]
-        checks.require_one_of(joint, curves, "curve joint")
-        return self._track(joint)
-
     def _points(self, track: Track, places: Array) -> Array:
         """Return points (count, 3) of side a in the world."""
-        points = track.side_a.in_body(places)
-        if track.a == WORLD:
-            return points
-        states = self._readings.body_states.reshape(self._plant.count, -1, 13)
-        own = states[:, list(self._plant.mechanism.bodies).index(track.a)]
+        own, points = self._readings.body_rows(track.a), track.side_a.in_body(places)
         turned = np.einsum("nij,nj->ni", batch_rotation_matrix(own[:, 3:7]), points)
         found: Array = own[:, :3] + turned
         return found
 
-    def _warn_of_singular_places(self, converged: Any) -> None:
+    def warn_of_singular_places(self, converged: Any) -> None:
         """Warn of the joint that explains why a step failed, if one does."""
         tracks = list(self._plant.mechanism.tracks)
         failed = np.flatnonzero(~np.atleast_1d(converged)) if tracks else ()
