@@ -130,7 +130,7 @@ def play(make, batch=None):
         for kind, values in given.items():
             readings |= {f"{part} {kind} {name}": value for name, value in values.items()}
         if make in (imposed, tracks):
-            sim.apply(bodies[0], (1.0, 0.5, 0.2), (0.1, 0.0, 0.3))
+            sim.forces.apply(bodies[0], (1.0, 0.5, 0.2), (0.1, 0.0, 0.3))
         sim.push(np.multiply.outer(rows, 0.1 * np.sin(np.arange(3.0 * len(bodies))).reshape(-1, 3)))
     return {name: np.asarray(value, float) for name, value in readings.items()}
 
