@@ -22,7 +22,7 @@ from vigym.mechanism.tracks.slides import Slide
 STEPS = 20
 Y, UP = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 NONE = (0.0, 0.0, 0.0)
-READ = ("body_states", "joint_positions", "joint_velocities", "actuator_torques", "power", "time")
+READ = ("body_states", "joint_positions", "joint_velocities", "actuator_torques", "time")
 SOLIDS = {
     "box": Box(size=(0.2, 0.3, 0.1)),
     "can": Cylinder(radius=0.1, length=0.2),
@@ -124,7 +124,8 @@ def play(make, batch=None):
         given = {"status": sim.step(torques=torques, substeps=STEPS // 2)._asdict()}
         given |= {"metrics": sim.metrics(), "contacts": sim.contacts._asdict()}
         given["energy"] = sim.energy()._asdict()
-        given["sim"] = {name: getattr(sim, name) for name in READ} | {"forces": sim.joint_forces()}
+        given["sim"] = {name: getattr(sim, name) for name in READ}
+        given["sim"] |= {"forces": sim.joint_forces(), "power": sim.readings.power}
         if make is loops and batch is None:
             given["linear"] = dict(zip("AB", sim.linearize(), strict=True))
         for kind, values in given.items():
