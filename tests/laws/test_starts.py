@@ -68,10 +68,10 @@ def skate():
     return mech
 
 
-def skate_on_ground():
+def skate_on_ground(restitution=1.0):
     """A ball on the ground that a skate keeps from moving along a slanting line."""
     mech = _free(Mechanism(ground=True))
-    mech.add_collision("ball", "body", Sphere(0.1), friction=0.0, restitution=1.0)
+    mech.add_collision("ball", "body", Sphere(0.1), friction=0.0, restitution=restitution)
     mech.add_skate("skate", "body", (0.0, 0.0, 0.0), (0.0, 0.6, 0.8))
     return mech
 
@@ -180,6 +180,44 @@ def test_a_ball_that_starts_or_is_pushed_into_the_ground_rebounds(restitution):
     sim.step(substeps=50)
     # the body rests on the ground, or flies: half a step of its weight is what a knot leaves
     assert sim.energy().total == pytest.approx(height, abs=1e-6)
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_a_start_rebounds_with_what_a_skate_leaves_of_its_approach(restitution):
+    sim = Simulator(skate_on_ground(restitution), timestep=1e-3)
+    sim.reset(velocities={"body:floating": (1.0, 0.5, -1.0, 0.0, 0.0, 0.0)})
+    # the skate takes (0.5 * 0.6 - 1.0 * 0.8) of (0, 0.6, 0.8): (1, 0.8, -0.6) is left
+    after = (1.0, -0.8 * restitution, 0.6 * restitution)
+    assert sim.body_velocity("body") == pytest.approx(after, abs=1e-9)
+
+
+def hinged_balls(ground):
+    """Two balls on a hinge, which touch the ground if there is one, without friction, and rebound in full."""
+    mech = Mechanism(ground=ground)
+    _free(mech, mass=1.5, place=(0.0, 0.0, 0.2), name="a")
+    _free(mech, mass=0.5, place=(0.4, 0.0, 0.1), name="b")
+    mech.add_joint("hinge", "revolute", "a", "b", (0.2, 0.0, 0.2), (0.0, 1.0, 0.0))
+    for name, radius in (("a", 0.2), ("b", 0.1)) if ground else ():
+        mech.add_collision(name, name, Sphere(radius), friction=0.0, restitution=1.0)
+    return mech
+
+
+def test_a_push_into_the_ground_rebounds_with_the_energy_that_joints_leave():
+    for seed in range(6):
+        impulses = np.random.default_rng(seed).normal(size=(2, 3))
+        free, sim = (Simulator(hinged_balls(ground), timestep=1e-3) for ground in (False, True))
+        free.push(impulses)
+        sim.push(impulses)
+        assert sim.energy().kinetic == pytest.approx(free.energy().kinetic, rel=2e-3)
+        assert sim.energy().kinetic <= free.energy().kinetic * (1.0 + 1e-3)
+
+
+def test_rebounds_that_friction_jams_are_taken_smaller():
+    """Else a start would keep its approach, and its books would count the impact as a loss."""
+    for seed in (29, 51):
+        sim = Simulator(on_ground(0.3, friction=2.0), timestep=0.005)
+        sim.reset(velocities=np.random.default_rng(seed).normal(size=6) * 2.0)
+        assert balance(sim) == pytest.approx(0.0, abs=1e-8)
 
 
 def test_environments_that_are_not_pushed_stay_as_they_are():

@@ -81,10 +81,11 @@ def set_contact_at_knot(d, contact, knot, share):
 
 
 @inline
-def find_active_lanes(d, contact):
+def find_active_lanes(d, contact, touching):
     """Set the lanes in which a contact is active at a knot: it touches, or was loaded.
 
-    Of a body below the ground only the deepest contacts touch.
+    Only lanes of ``touching`` have contacts, but skates and wheels act in all lanes. Of a body
+    below the ground only the deepest contacts touch.
     """
     if is_nonholonomic(contact):
         contact.active = find_gripping_lanes(d, contact, contact.gap2)
@@ -93,23 +94,23 @@ def find_active_lanes(d, contact):
         above_least = gap - least_gap(d, contact, where(gap, o, gap))
         closed = above(d.full(CLOSED_GAP), above_least)
         closed = maximum(closed, contact_was_loaded(d, contact, above_least))
-        contact.active = both(contact.active, closed)
+        contact.active = both(contact.active, both(closed, touching))
         if is_pair(contact):
             contact.active = but_not(contact.active, find_released_lanes(d, contact))
 
 
 @phase(needs="contacts")
-def start_contacts_at_knot(d, knot, share):
+def start_contacts_at_knot(d, knot, share, touching):
     """Set the contacts at a knot, for its velocities: touching contacts are active, at rest yet.
 
     Their forces start as ``share`` of the last step's, and their laws choose by velocities that are
-    extrapolated from the last two.
+    extrapolated from the last two. Only the lanes ``touching`` have contacts.
     """
     for c in range(d.contact_count):
         set_contact_at_knot(d, d.contact(c), knot, share)
     set_depths(d)
     for c in range(d.contact_count):
-        find_active_lanes(d, d.contact(c))
+        find_active_lanes(d, d.contact(c), touching)
     mark_active_pair_lanes(d)
 
 

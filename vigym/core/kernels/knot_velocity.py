@@ -140,7 +140,7 @@ def solve_knot_motion(d, knot, h1, first, active):
 
 
 @inline
-def start_knot_solve(d, knot, h1):
+def start_knot_solve(d, knot, h1, touching):
     """Assemble the constant terms for the forces at a knot, and their first guess."""
     half = 0.5 * h1
     assemble_constant_loads(d, d.full(0.0), half)
@@ -151,19 +151,22 @@ def start_knot_solve(d, knot, h1):
         start_bounded_forces(d, half)
         start_bounded_branches(d)
     if d.contact_count > 0:
-        start_contacts_at_knot(d, knot, half)
+        start_contacts_at_knot(d, knot, half, touching)
 
 
 @phase
-def solve_knot_velocities(d, knot):
+def solve_knot_velocities(d, knot, touching):
     """Solve for each body's anchor velocity and angular velocity [world] at a knot.
 
     They are written as ``delta_position`` and ``delta_rotation``. Contacts that touch, limits,
     motors and dry friction give the left half of their impulses, by the same laws as in a step.
+    Contacts are left out in lanes that are not ``touching``.
+
+    Returns the lanes in which these forces did not converge: they keep their velocities.
     """
     h1 = d.environment.step_size
     o, one = d.full(0.0), d.full(1.0)
-    start_knot_solve(d, knot, h1)
+    start_knot_solve(d, knot, h1, touching)
     has_laws = d.has_bounded_forces + d.contact_count > 0
     # a start has no step: the impulse of falling as deep as the mechanism is large
     fall = sqrt(d.environment.length_scale / free_fall_acceleration(d))
@@ -189,6 +192,7 @@ def solve_knot_velocities(d, knot):
     if any_lane(unsettled):
         fall_back_to_step_velocity(d, knot, unsettled)
     update_loop_axis_and_motion(d, knot)
+    return unsettled
 
 
 @phase

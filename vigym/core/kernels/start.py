@@ -8,7 +8,7 @@ first step and the energy balance start from these velocities.
 
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, read_column
-from vigym.core.compiler.simd import sqrt, where
+from vigym.core.compiler.simd import maximum, sqrt, where
 from vigym.core.contact.at_knot import work_of_contacts_at_knot
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.rebounds import (
@@ -102,11 +102,18 @@ def start_group(d, lanes, h, changes, sums, first):
     knot, limit = knot_buffer(d, 0), d.full(0.0)
     restarts, left = sums.shape[1] > 0, PROJECTIONS
     trials = REBOUND_TRIALS if d.contact_count > 0 else 0
+    approaching = d.contact_count > 0  # contacts approach with what the other constraints allow
     while left > 0:
-        solve_knot_velocities(d, knot)  # a single call: it is compiled once
-        if restarts:
+        # a single call: it is compiled once
+        unsettled = solve_knot_velocities(
+            d, knot, d.full(1.0 if restarts or not approaching else 0.0)
+        )
+        if restarts or approaching:
             store_start_velocities(d, knot)
-            restart(d, knot, changes, sums, first)
+            if restarts:
+                restart(d, knot, changes, sums, first)
+            else:
+                approaching = False
             restarts = False
             continue
         if trials == REBOUND_TRIALS:
@@ -114,8 +121,8 @@ def start_group(d, lanes, h, changes, sums, first):
             set_rebounds(d, knot, h)
             gains = find_lanes_that_rebound(d)
         else:
-            gains = above(work_of_contacts_at_knot(d, knot), limit)
-            scale_rebounds(d, gains, 0.5)
+            gains = maximum(unsettled, above(work_of_contacts_at_knot(d, knot), limit))
+            scale_rebounds(d, gains, 0.5 if trials > 1 else 0.0)
         trials -= 1
         if trials < 0 or not any_lane(gains):
             trials = -1
