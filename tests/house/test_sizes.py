@@ -69,6 +69,7 @@ SMALL_PARTS = {
     "vigym/simulation/failures.py": "knows of functions of the user: the plant is long",
     "vigym/simulation/parameters/mass_ratios.py": "a bound of contacts, apart from factors",
     "vigym/simulation/compile/dofs.py": "constants of one kind of row, as its neighbours have theirs",
+    "vigym/wrappers/vector.py": "public: wrappers of vector environments by their former names",
 }
 
 
