@@ -59,10 +59,11 @@ def open_file(
         most: largest number of bytes; None: no limit.
         error: type of the errors.
         owner: of a file that can run code: path that the user named. The file has to belong to the
-            user, to root, or to the owner of that path.
+            user, to root, or to the owner of that path, and not all users may write it.
 
     Raises:
-        error: The file is missing, a pipe, device or folder, too large, or of another owner.
+        error: The file is missing, a pipe, device or folder, too large, of another owner, or all
+            users may write it.
     """
     stream, cause = None, None
     try:
@@ -90,6 +91,8 @@ def _fault(found: os.stat_result, most: int | None, owner: FileName | None) -> s
         return f"{found.st_size} bytes, more than {most}"
     if owner is not None and found.st_uid not in (*trusted_users(), os.stat(owner).st_uid):
         return f"a program of another user ({found.st_uid})"
+    if owner is not None and found.st_mode & stat.S_IWOTH:
+        return f"a program that all users may write (mode {stat.S_IMODE(found.st_mode):04o})"
     return ""
 
 
@@ -219,7 +222,8 @@ def whole_file(path: FileName, mode: int | None = None) -> Iterator[Path]:
         mode: mode of the file; None: mode of the replaced file, or the default of the umask.
 
     Raises:
-        OSError: `path` is a folder, a device or a pipe without a reader, or the disk is full.
+        OSError: `path` is a folder, a device, a pipe without a reader, or a link of another user in
+            a shared folder, or the disk is full.
     """
     if is_stream(path):
         with tempfile.TemporaryDirectory() as folder:
@@ -229,7 +233,7 @@ def whole_file(path: FileName, mode: int | None = None) -> Iterator[Path]:
             with new.open("rb") as written, _open_stream(path) as stream:
                 shutil.copyfileobj(written, stream)
         return
-    target = Path(os.path.realpath(path))
+    target = _target(path)
     new = _new_file(target, mode or 0o666)
     try:
         yield new
@@ -294,7 +298,7 @@ def restore_folder(folder: Path) -> None:
 def check_output(path: FileName) -> None:
     """Raise OSError if a file cannot be written; the file is not changed."""
     if not is_stream(path):
-        _new_file(Path(os.path.realpath(path))).unlink()
+        _new_file(_target(path)).unlink()
 
 
 def is_stream(path: FileName) -> bool:
@@ -344,6 +348,20 @@ def _open_stream(path: FileName) -> IO[bytes]:
         raise OSError(f"{path}: found a pipe without a reader, expected a reader") from error
     os.set_blocking(descriptor, True)
     return os.fdopen(descriptor, "wb")
+
+
+def _target(path: FileName) -> Path:
+    """Return a path without links.
+
+    Raises:
+        PermissionError: It is a link that another user planted in a shared folder, such as /tmp.
+    """
+    link = Path(path)
+    if link.is_symlink():
+        folder, owner = link.parent.stat(), link.lstat().st_uid
+        if folder.st_mode & stat.S_ISVTX and owner not in (*trusted_users(), folder.st_uid):
+            raise PermissionError(errno.EACCES, f"a link of user {owner}", str(path))
+    return Path(os.path.realpath(path))
 
 
 def _new_file(target: Path, mode: int = 0o666) -> Path:

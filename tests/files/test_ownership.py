@@ -114,6 +114,30 @@ def test_a_program_beside_what_was_named_is_of_one_of_its_owners(tmp_path, give)
     assert files.read_pickle(beside, named) == 3
 
 
+def test_a_program_that_all_users_may_write_is_refused(tmp_path):
+    named = tmp_path / "vecnormalize.pkl"
+    named.write_bytes(pickle.dumps(3))
+    named.chmod(0o666)
+    with pytest.raises(ValueError, match="all users may write .mode 0666."):
+        files.read_pickle(named, named)
+    named.chmod(0o664)
+    assert files.read_pickle(named, named) == 3
+
+
+def test_a_link_that_another_user_planted_in_a_shared_folder_is_not_followed(tmp_path, give):
+    shared, own = tmp_path / "shared", tmp_path / "own"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (shared / "table.csv").symlink_to(own)
+    files.write_file(shared / "table.csv", "one")
+    assert own.read_text() == "one"
+    give(shared / "table.csv")
+    for write in (files.check_output, lambda path: files.write_file(path, "two")):
+        with pytest.raises(PermissionError, match=f"a link of user {OTHER}"):
+            write(shared / "table.csv")
+    assert own.read_text() == "one"
+
+
 @pytest.fixture
 def candidates(tmp_path, monkeypatch):
     """Folders that the variables name, of the user's cache and for temporary files."""

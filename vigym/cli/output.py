@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from vigym.files import check_output, write_file
+from vigym.files import check_output, is_stream, write_file
 
 Report = Callable[[float], None]  # called with the finished part, in [0, 1]
 UNLIMITED = 10_000  # columns of output that is no terminal
@@ -171,7 +171,8 @@ def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> 
         found = f"{shortened(file)!r} ({error.strerror})"
         raise click.UsageError(f"{option}: found {found}, expected the name of a file") from error
     context = click.get_current_context(silent=True)
-    if os.path.isfile(file) and not (context is not None and context.meta.get(OVERWRITE)):
+    replaces = context is not None and context.meta.get(OVERWRITE)
+    if os.path.isfile(file) and not replaces and not is_stream(file):
         raise click.UsageError(f"{option}: {file!r} exists: give another name, or --overwrite")
     _check_writable(file, option)
 

@@ -166,7 +166,8 @@ def _check_range(network: Network, file: Path) -> None:
         if not fits:
             found = getattr(network, name)
             raise ValueError(f"policy {file} {name}: found {found}, expected {expected}")
-    largest = min(network.clip, _USUAL)  # absolute value of the inputs of a layer
+    # absolute value of the inputs of a layer
+    largest = network.clip if np.isfinite(network.clip) else _USUAL
     for layer, (weights, bias) in enumerate(zip(network.weights, network.biases, strict=True)):
         rows = np.abs(weights).sum(axis=1, dtype=np.float64) * largest + np.abs(bias)
         largest = float(rows.max())

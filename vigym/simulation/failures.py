@@ -78,10 +78,10 @@ def _failure(call: Callable[[], Any]) -> str:
     """Return what a call raises, or returns that is not finite; "" if neither."""
     try:
         found = call()
-    except Exception as error:  # of the user's function
+        numbers = np.ravel(found)
+        if np.isfinite(numbers).all():
+            return ""
+    except Exception as error:  # of the user's function, or of what it returns
         return f"found {type(error).__name__}: {error}"
-    numbers = np.ravel(found)
-    if np.isfinite(numbers).all():
-        return ""
     shown = numbers.tolist() if numbers.size <= SHOWN else "numbers that are not finite"
     return f"found {found if numbers.size == 1 else shown}"
