@@ -21,7 +21,7 @@ from vigym import Simulator, announce
 from vigym.core.compiler import cache, events, processes
 from vigym.core.compiler.linking import libraries
 from vigym.core.compiler.linking.passes import FORKS, compile_in_fork, lower_ahead
-from vigym.core.kernels import assemble, read, reset, step
+from vigym.core.kernels import assemble, read, reset, start, step
 from vigym.simulation import plant
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
@@ -311,10 +311,11 @@ def test_kernels_are_compiled_for_the_types_that_they_are_called_with(options, l
 
         return call
 
-    for module, name in ((assemble, "assemble"), (reset, "reset"), (read, "read"), (step, "step")):
+    for module in (assemble, reset, start, read, step):
+        name = module.__name__.rpartition(".")[2]
         monkeypatch.setattr(module, name, noting(getattr(module, name)))
     sim = Simulator(mech, **options)
     sim.step()
     sim.metrics()
     assert called == {kernel: {kinds} for kernel, kinds in expected.items()}
-    assert len(called) == (4 if looped else 3)
+    assert len(called) == (5 if looped else 3)

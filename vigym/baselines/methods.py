@@ -171,9 +171,9 @@ def elements(mechanism: Mechanism) -> list[tuple[str, str]]:
         "velocity constraint": mechanism.velocity_constraints,
         "potential": mechanism.potentials,
         "point spring": mechanism.springs,
-        "contact": mechanism.contact_names,
         "skate": mechanism.skates,
-        "wheel": mechanism.wheels,
+        "wheel": mechanism.wheels,  # before the contacts of its rim
+        "contact": mechanism.contact_names,
         "force along a curve or coordinate": _slides(mechanism),
     }
     tracks = [(_kind(track), name) for name, track in mechanism.tracks.items()]
