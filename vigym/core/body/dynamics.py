@@ -122,7 +122,7 @@ def predict_next_knot(d, knot2, knot3, h, rho, linear, cubic):
             cubic,
         )
         e = 0.25 * h * h * dot(w2, w2)
-        c2 = sqrt(maximum(1.0 - e, d.full(1.0 - DOMAIN)))
+        c2 = sqrt(maximum(1.0 - e, 1.0 - DOMAIN))
         s = 1.0 / sqrt(e + c2 * c2)
         step_pose(body, pose2, pose3, v2, scale(s, w2), s * c2, h)
     return largest, positions

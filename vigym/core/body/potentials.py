@@ -56,7 +56,7 @@ def add_potential_impulses(d, knot, h1):
 def find_lanes_without_potential(d, knot):
     """Find the lanes in which a function of a potential fails at a knot."""
     total = absolute(sum_potential_energies(d, knot))
-    return but_not(d.full(1.0), above(d.full(math.inf), total))  # false for NaN
+    return but_not(d.full(1.0), above(math.inf, total))  # false for NaN
 
 
 @phase(needs="imposed", otherwise=zero)

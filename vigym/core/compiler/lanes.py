@@ -110,7 +110,7 @@ def but_not(a, b):
 @inline
 def above(a, b):
     """Return the mask (1 or 0) of the lanes where ``a > b``; a NaN is above nothing."""
-    return where(a - b, spread(1.0, a), spread(0.0, a))
+    return where(a - b, 1.0, 0.0)
 
 
 @intrinsic

@@ -226,16 +226,28 @@ def spread(context, value, token):
     return token(value, token), generate
 
 
+def widest(*kinds):
+    """Return the type of what an operation makes of its operands: lanes, if any are."""
+    return next((kind for kind in kinds if isinstance(kind, LanesType)), kinds[0])
+
+
+def _spread_all(context, builder, sig, args):
+    """Make code for the operands as values of the type of the result."""
+    return [
+        spread_value(context, builder, sig.return_type, value, kind)
+        for value, kind in zip(args, sig.args, strict=True)
+    ]
+
+
 @intrinsic
 def where(context, mask, a, b):
     """Select ``a`` in the lanes where ``mask > 0``, else ``b``; NaN in the other one is ignored."""
 
     def generate(context, builder, sig, args):
-        return builder.select(
-            builder.fcmp_ordered(">", args[0], ir.Constant(args[0].type, None)), args[1], args[2]
-        )
+        mask, a, b = _spread_all(context, builder, sig, args)
+        return builder.select(builder.fcmp_ordered(">", mask, ir.Constant(mask.type, None)), a, b)
 
-    return a(mask, a, b), generate
+    return widest(mask, a, b)(mask, a, b), generate
 
 
 def larger(builder, a, b):
@@ -250,7 +262,22 @@ def larger(builder, a, b):
 @intrinsic
 def maximum(context, a, b):
     """Find the larger of two values, lane by lane; NaN if either is."""
-    return a(a, b), lambda context, builder, sig, args: larger(builder, *args)
+
+    def generate(context, builder, sig, args):
+        return larger(builder, *_spread_all(context, builder, sig, args))
+
+    return widest(a, b)(a, b), generate
+
+
+@intrinsic
+def minimum(context, a, b):
+    """Find the smaller of two values, lane by lane; ``a`` if either is NaN."""
+
+    def generate(context, builder, sig, args):
+        a, b = _spread_all(context, builder, sig, args)
+        return builder.select(builder.fcmp_ordered(">", a, b), b, a)
+
+    return widest(a, b)(a, b), generate
 
 
 @intrinsic

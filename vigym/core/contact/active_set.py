@@ -47,10 +47,10 @@ def add4(a, b):
 def zero4_inside_mask(mask, a):
     """Clear four values in the lanes of the mask."""
     return (
-        where(mask, 0.0 * a[0], a[0]),
-        where(mask, 0.0 * a[1], a[1]),
-        where(mask, 0.0 * a[2], a[2]),
-        where(mask, 0.0 * a[3], a[3]),
+        where(mask, 0.0, a[0]),
+        where(mask, 0.0, a[1]),
+        where(mask, 0.0, a[2]),
+        where(mask, 0.0, a[3]),
     )
 
 
@@ -87,7 +87,7 @@ def move_force_to_contact(contact, to, mask):
 def clear_dual(contact, mask):
     """Clear a contact's dual in the lanes of the mask: it belongs to another place."""
     dual = contact.dual
-    contact.dual = (where(mask, 0.0 * dual[0], dual[0]), dual[1])
+    contact.dual = (where(mask, 0.0, dual[0]), dual[1])
 
 
 @inline
@@ -101,17 +101,17 @@ def relocate_contact(d, contact, knot2, h, place, mask):
       loaded itself.
     - A loaded end next to the new place gives its force to the contact.
     """
-    held, one = contact.segment_parameter, d.full(1.0)
+    held = contact.segment_parameter
     further = above(place, held)
     for c in (contact.index + 1, contact.index + 2):
         end = d.contact(c)
         there = end.segment_parameter
         end_force, force = end.force[0], contact.force[0]
-        loaded = both(end.active, above(end_force, 0.0 * end_force))
-        close = above(d.full(MAX_SLIDE), absolute(there - place))
+        loaded = both(end.active, above(end_force, 0.0))
+        close = above(MAX_SLIDE, absolute(there - place))
         beside = both(both(mask, loaded), close)
-        behind = further if end.kind == PAIR_TAIL_CONTACT else one - further
-        stays = both(both(mask, but_not(behind, loaded)), above(force, 0.0 * force))
+        behind = further if end.kind == PAIR_TAIL_CONTACT else 1.0 - further
+        stays = both(both(mask, but_not(behind, loaded)), above(force, 0.0))
         if any_lane(stays):
             place_contact(d, end, knot2, h, where(stays, held, there))
             end.active = maximum(end.active, stays)
@@ -151,12 +151,12 @@ def activate_where_missed(d, contact, knot2, knot3, h, mask):
     active, place = contact.active, o
     candidates = o if kind >= SKATE or is_end(contact) else but_not(mask, active)
     if is_pair(contact):
-        candidates = both(candidates, above(o, bounding_gap(d, contact, knot3)))
+        candidates = both(candidates, above(0.0, bounding_gap(d, contact, knot3)))
         candidates = but_not(candidates, find_released_lanes(d, contact))
         place = segment_parameter(d, contact, knot3)
     if kind == PAIR_NEAREST_CONTACT:
         distance = absolute(place - contact.segment_parameter)
-        slid = both(both(mask, active), above(distance, d.full(MAX_SLIDE)))
+        slid = both(both(mask, active), above(distance, MAX_SLIDE))
         slid = but_not(slid, find_deep_lanes(d, contact))
         candidates = maximum(candidates, slid)
     below = o
@@ -164,7 +164,7 @@ def activate_where_missed(d, contact, knot2, knot3, h, mask):
         gap = touching_points(d, contact, knot3, place)[0]
         least = least_gap(d, contact, o)
         if kind == PAIR_NEAREST_CONTACT:
-            least = where(active, deepest_held_gap(d, contact, knot3, place) - OVERLAP, o)
+            least = where(active, deepest_held_gap(d, contact, knot3, place) - OVERLAP, 0.0)
         below = both(candidates, above(least, gap))
         if kind == PAIR_NEAREST_CONTACT and any_lane(below):
             relocate_contact(d, contact, knot2, h, place, below)
@@ -179,7 +179,7 @@ def lanes_without_plane(d, first, normal, lanes):
     """Find the lanes in which no active contact of a ball or rim is on a plane of that normal."""
     for n in range(PLANES):
         other = d.contact(first + n)
-        parallel = above(dot(normal, other.normal2), d.full(PARALLEL))
+        parallel = above(dot(normal, other.normal2), PARALLEL)
         lanes = but_not(lanes, both(other.active, parallel))
     return lanes
 
@@ -214,8 +214,8 @@ def take_force_of_planes(d, first, to, mask):
     for n in range(PLANES):
         other = d.contact(first + n)
         force = other.force[0]
-        loaded = both(other.active, above(force, 0.0 * force))
-        alike = above(dot(other.normal2, to.normal2), d.full(NEARLY_PARALLEL))
+        loaded = both(other.active, above(force, 0.0))
+        alike = above(dot(other.normal2, to.normal2), NEARLY_PARALLEL)
         taken = both(both(mask, loaded), alike)
         if other.index != to.index and any_lane(taken):
             add_force_to_contact(other, to, taken)
@@ -253,7 +253,7 @@ def activate_missed_planes(d, contact, knot2, knot3, h, mask):
     held = d.full(0.0)
     for n in range(PLANES):
         held = maximum(held, d.contact(first + n).active)
-    least = where(held, d.full(-OVERLAP), 0.0 * held)
+    least = where(held, -OVERLAP, 0.0)
     pose = d.pose(knot3, contact.body)
     planes = planes_in_lanes(d, contact, knot3, knot2, True)
     for m in range(len(planes)):
@@ -280,7 +280,7 @@ def activate_missed_aligned(d, knot3, mask):
         contact = w.aligned_contact(block)
         pose = w.pose(knot3, contact.body)
         lowest = lowest_point(contact, pose.rotation, w.environment.ground_normal)
-        below = above(w.full(0.0), plane_gap(w, contact, pose, lowest))
+        below = above(0.0, plane_gap(w, contact, pose, lowest))
         below = but_not(both(w.full(mask), below), contact.active)
         contact.active = maximum(contact.active, below)
         missed = maximum(missed, below)
@@ -326,7 +326,7 @@ def reanchor_contact(d, contact, h, prox, mask):
     """Move the anchor of a contact to its force in lanes where a body sinks; return these lanes."""
     change = absolute(contact.force[0] - contact.anchor_force[0])
     sinking = prox * h * h * change / contact.effective_mass
-    most = maximum(SINKING * d.environment.leads_back, d.full(LEAST_SINKING))
+    most = maximum(SINKING * d.environment.leads_back, LEAST_SINKING)
     moved = both(both(mask, contact.active), above(sinking, most))
     contact.anchor_force = select4(moved, contact.force, contact.anchor_force)
     return moved

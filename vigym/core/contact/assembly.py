@@ -46,7 +46,7 @@ def linearize_projection(d, contact, per_h, prox, breaks_cycles):
     Returns the lanes in which it is loaded.
     """
     holds, error = linearize_projection_law(d, contact, per_h, prox, breaks_cycles)
-    contact.law_error = where(contact.active, error, 0.0 * contact.active)
+    contact.law_error = where(contact.active, error, 0.0)
     contact.slope_21 = contact.slope_12
     return holds
 

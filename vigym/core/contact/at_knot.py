@@ -44,14 +44,14 @@ def extrapolate_branch_velocity(d, contact, knot, normal):
     Rebounds of a start are due at the knot, others in the step that follows.
     """
     o = d.full(0.0)
-    rebound = where(absolute(d.environment.step_size), o, contact.rebound_velocity)
+    rebound = where(absolute(d.environment.step_size), 0.0, contact.rebound_velocity)
     normal_velocity, velocity, spin = touching_velocity(d, contact, knot, knot)
     _, before, _ = touching_velocity(d, contact, knot, knot_buffer(d, 1))
     change = sub(velocity, before)  # of the slip from step to step; half of it is made at the knot
     slip_change = sub(change, scale(dot(normal, change), normal))
     seen = axpy(o + 0.5, slip_change, velocity)
     contact.velocity_seen = (normal_velocity, seen[0], seen[1], seen[2], spin)
-    contact.velocity = (-rebound, o, o, o, o)
+    contact.velocity = (-rebound, 0.0, 0.0, 0.0, 0.0)
 
 
 @inline
@@ -90,9 +90,9 @@ def find_active_lanes(d, contact, touching):
     if is_nonholonomic(contact):
         contact.active = find_gripping_lanes(d, contact, contact.gap2)
     else:
-        gap, o = contact.gap2, d.full(0.0)
-        above_least = gap - least_gap(d, contact, where(gap, o, gap))
-        closed = above(d.full(CLOSED_GAP), above_least)
+        gap = contact.gap2
+        above_least = gap - least_gap(d, contact, where(gap, 0.0, gap))
+        closed = above(CLOSED_GAP, above_least)
         closed = maximum(closed, contact_was_loaded(d, contact, above_least))
         contact.active = both(contact.active, both(closed, touching))
         if is_pair(contact):
@@ -138,5 +138,5 @@ def work_of_contacts_at_knot(d, knot):
         if any_lane(contact.active):
             motion = contact_newton_increment(d, contact, contact.arm2, contact.partner_arm2)
             work = twice_contact_work(d, contact, knot, motion)
-            total = total + where(contact.active, 0.5 * work, o)
+            total = total + where(contact.active, 0.5 * work, 0.0)
     return total

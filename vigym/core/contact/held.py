@@ -13,7 +13,7 @@ bound locks. They are released then: no contact holds them apart in these steps.
 from vigym.core.body.correction import MAX_CORRECTION
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.overlaps import find_overlapping_lanes
 from vigym.core.contact.segment_box import is_pair
@@ -38,7 +38,7 @@ def start_leading_back(d, part):
     A part of a step leads bodies back by its share of the whole step.
     """
     environment = d.environment
-    held = above(environment.held_steps, d.full(0.0))
+    held = above(environment.held_steps, 0.0)
     set_share_led_back(d, but_not(d.full(part), held))
     environment.releases = both(environment.releases, held)
 
@@ -52,7 +52,7 @@ def hold_lanes(d, lanes):
 @inline
 def find_lanes_led_back(d):
     """Find the lanes that lead bodies back."""
-    return above(d.environment.leads_back, d.full(0.0))
+    return above(d.environment.leads_back, 0.0)
 
 
 @phase
@@ -63,7 +63,7 @@ def find_lanes_beyond_bounds(d):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            beyond = maximum(beyond, both(contact.active, above(o, contact.gap2)))
+            beyond = maximum(beyond, both(contact.active, above(0.0, contact.gap2)))
     for p in range(d.dof_count):
         dof = d.dof(p)
         start = dof.start
@@ -95,13 +95,13 @@ def find_lanes_that_slide(d, step):
 
     Only values of the accepted solution are read, as neighbouring lanes may have iterated further.
     """
-    slides, most = d.full(0.0), d.full(MAX_CORRECTION * MAX_CORRECTION)
+    slides, most = d.full(0.0), MAX_CORRECTION * MAX_CORRECTION
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
             speed, velocity, _ = touching_velocity(d, contact, step.knot2, step.knot3)
             slip = axpy(-speed, contact.normal2, velocity)
-            bears = above(contact.converged_force[0], d.full(0.0))
+            bears = above(contact.converged_force[0], 0.0)
             far = above(step.h * step.h * dot(slip, slip), most)
             slides = maximum(slides, both(bears, far))
     return slides
@@ -113,15 +113,15 @@ def remember_held_lanes(d, step, moving, done):
 
     The number is small if contacts slide: a contact may get deeper as its place changes.
     """
-    environment, o = d.environment, d.full(0.0)
+    environment = d.environment
     left, last = environment.held_steps, environment.last_held_steps
-    held, led = above(left, o), find_lanes_led_back(d)
+    held, led = above(left, 0.0), find_lanes_led_back(d)
     stuck = but_not(moving, maximum(held, led))
     free = but_not(moving, maximum(held, stuck))
     more, most = 2.0 * last + 1.0, d.full(MOST_HELD_STEPS)
     if any_lane(stuck):
         slides = both(done, find_lanes_that_slide(d, step))
-        most = where(slides, d.full(MOST_SLIDING_STEPS), most)
-    more = where(above(more, most), most, more)
+        most = where(slides, MOST_SLIDING_STEPS, most)
+    more = minimum(more, most)
     environment.held_steps = where(stuck, more, where(both(moving, held), left - 1.0, left))
-    environment.last_held_steps = where(stuck, more, where(free, o, last))
+    environment.last_held_steps = where(stuck, more, where(free, 0.0, last))

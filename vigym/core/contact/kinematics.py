@@ -84,7 +84,7 @@ def coincides_with_nearest_contact(d, contact):
     before = 1 if contact.kind == PAIR_HEAD_CONTACT else 2
     nearest = d.contact(contact.index - before)
     distance = absolute(contact.segment_parameter - nearest.segment_parameter)
-    return both(nearest.active, above(d.full(MAX_SLIDE), distance))
+    return both(nearest.active, above(MAX_SLIDE, distance))
 
 
 @inline
@@ -105,12 +105,11 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
 @inline
 def start_contact(d, contact):
     """Make a contact inactive; its first force is the force of the last step."""
-    o = d.full(0.0)
     last = contact.last_force
-    contact.active = o
-    contact.branch = o
-    contact.branch_turns = o
-    contact.slip_turns = o
+    contact.active = 0.0
+    contact.branch = 0.0
+    contact.branch_turns = 0.0
+    contact.slip_turns = 0.0
     contact.anchor_force = last
     contact.force = last
 
@@ -127,9 +126,9 @@ def detect_aligned_contacts(d, knot2, h, fall):
     for block in range(d.aligned_block_count):
         contact = w.aligned_contact(block)
         start_contact(w, contact)
-        contact.affine_force = (o, o, o, o)
+        contact.affine_force = (0.0, 0.0, 0.0, 0.0)
         set_slopes(contact, (o, o, o, o), (o, o, o, o))
-        contact.slope_21 = o
+        contact.slope_21 = 0.0
         contact.active = detect_contact(w, contact, knot2, wide_h, wide_fall, o, o + 1.0)
 
 

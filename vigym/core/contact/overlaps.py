@@ -45,7 +45,7 @@ def nearest_contact(d, contact):
 def is_deep(d, contact, gap):
     """Find the lanes in which a gap is deeper than DEEP of both radii, of balls DEEP_BALL."""
     share = DEEP_BALL if contact.kind == PAIR_BALL_CONTACT else DEEP
-    return above(d.full(0.0), gap + share * (contact.radius + contact.box_radius))
+    return above(0.0, gap + share * (contact.radius + contact.box_radius))
 
 
 @inline
@@ -68,7 +68,7 @@ def find_deep_lanes(d, contact):
 def find_overlapping_lanes(d, contact):
     """Find the lanes in which two bodies overlap so far at knot 2 that they may be released."""
     overlap = RELEASED * (contact.radius + contact.box_radius)
-    return above(d.full(0.0), nearest_contact(d, contact).gap2 + overlap)
+    return above(0.0, nearest_contact(d, contact).gap2 + overlap)
 
 
 @inline
@@ -119,7 +119,7 @@ def points_of_deep_end(d, contact, knot, place, points, nearest):
 def half_overlap(gap):
     """Find half of the gap of two bodies that overlap, negative; zero where they do not."""
     half = 0.5 * gap
-    return where(half, 0.0 * gap, half)
+    return where(half, 0.0, half)
 
 
 @inline

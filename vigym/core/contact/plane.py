@@ -58,7 +58,7 @@ def project_on_plane(direction, normal, other, least=DEGENERATE):
     flat = axpy(-dot(normal, direction), normal, direction)
     square = dot(flat, flat)
     clear = square - least
-    per_length = 1.0 / sqrt(where(clear, square, square * 0.0 + 1.0))
+    per_length = 1.0 / sqrt(where(clear, square, 1.0))
     return select3(clear, scale(per_length, flat), other)
 
 
@@ -126,10 +126,9 @@ def limit_rim_turn(d, contact, rotation2, rotation3, lowest):
     arm, way = sub(held, middle), sub(lowest, middle)
     aside = cross(mat_vec(rotation3, contact.rim_axis), arm)
     ahead = dot(aside, way)
-    sine = MAX_SINE + 0.0 * ahead
-    limited = add(middle, axpy(where(ahead, sine, -sine), aside, scale(MIN_COSINE, arm)))
+    limited = add(middle, axpy(where(ahead, MAX_SINE, -MAX_SINE), aside, scale(MIN_COSINE, arm)))
     far = above(MIN_COSINE * contact.radius * contact.radius, dot(way, arm))
-    far = but_not(far, above(contact.restitution, 0.0 * ahead))
+    far = but_not(far, above(contact.restitution, 0.0))
     return select3(far, limited, lowest), far
 
 

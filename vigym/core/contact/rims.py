@@ -62,7 +62,7 @@ def find_dip(d, rim, knot2, knot3, mask):
     lowest = lowest_point(rim, pose.rotation, rim.normal2)
     held, limited = limit_rim_turn(d, rim, rotation2, pose.rotation, lowest)
     gap = plane_gap(d, rim, pose, held)
-    least = least_gap(d, rim, where(gap, 0.0 * gap, gap)) - OVERLAP
+    least = least_gap(d, rim, where(gap, 0.0, gap)) - OVERLAP
     below = above(least, plane_gap(d, rim, pose, lowest))
     point = mat_t_vec(pose.rotation, lowest)
     arm = rim_point_without_roll(rim, pose.rotation, rotation2, point)
@@ -79,8 +79,8 @@ def hold_between(first, last):
     between = add(first, last)
     square = dot(between, between)
     size = sqrt(dot(first, first) * dot(last, last))
-    found = both(above(size, 0.0 * size), above(square, OPPOSITE * size))
-    return scale(1.0 / sqrt(where(found, square, 1.0 + 0.0 * square)), between), found
+    found = both(above(size, 0.0), above(square, OPPOSITE * size))
+    return scale(1.0 / sqrt(where(found, square, 1.0)), between), found
 
 
 @inline
@@ -92,8 +92,8 @@ def choose_rim_arm(d, rim, rotation, lowest, mask):
     held = mat_vec(rotation, sub(rim.touching_point, rim.point))
     change = sub(lowest, held)
     turn = sqrt(dot(change, change))
-    held_by_turn = scale(1.0 / where(mask, turn, d.full(1.0)), held)
-    ahead = above(d.full(0.0), dot(mat_vec(rotation, rim.rim_axis), cross(held, lowest)))
+    held_by_turn = scale(1.0 / where(mask, turn, 1.0), held)
+    ahead = above(0.0, dot(mat_vec(rotation, rim.rim_axis), cross(held, lowest)))
     rests = both(mask, above(rim.force[0], LOADED * d.environment.force_scale))
     rim.rim_ahead = select3(both(rests, ahead), held_by_turn, rim.rim_ahead)
     rim.rim_behind = select3(but_not(rests, ahead), held_by_turn, rim.rim_behind)
@@ -147,7 +147,7 @@ def turn_rims_again(d, knot2, h):
         rim = d.contact(c)
         if rim.kind == RIM_CONTACT:
             arm = rim.rim_arm
-            turned = above(dot(arm, arm), d.full(0.0))
+            turned = above(dot(arm, arm), 0.0)
             if any_lane(turned):
                 turn_rim(d, c, knot2, h, turned)
 

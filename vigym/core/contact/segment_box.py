@@ -12,7 +12,7 @@ e(s) . v, or an end.
 
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import absolute, sqrt, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.contact.plane import ground_plane, lowest_point, plane_gap, project_on_plane
 from vigym.core.math.vectors import (
     add,
@@ -55,7 +55,7 @@ def is_pair(contact):
 @inline
 def distance_outside_interval(x, half_size):
     """Compute the part of a coordinate that lies outside of [-half_size, half_size]."""
-    return where(x - half_size, x - half_size, where(-half_size - x, x + half_size, 0.0 * x))
+    return where(x - half_size, x - half_size, where(-half_size - x, x + half_size, 0.0))
 
 
 @inline
@@ -71,10 +71,9 @@ def vector_outside_box(point, half_sizes):
 @inline
 def steepness(e, v):
     """Compute the derivative of e . v along the segment."""
-    o = 0.0 * v[0]
-    x = where(absolute(e[0]), v[0] * v[0], o)
-    y = where(absolute(e[1]), v[1] * v[1], o)
-    return x + y + where(absolute(e[2]), v[2] * v[2], o)
+    x = where(absolute(e[0]), v[0] * v[0], 0.0)
+    y = where(absolute(e[1]), v[1] * v[1], 0.0)
+    return x + y + where(absolute(e[2]), v[2] * v[2], 0.0)
 
 
 @inline
@@ -96,13 +95,13 @@ def nearest_parameter_to_box(d, p, v, half_sizes):
         steep = steepness(e, v) + bend
         low = where(-slope, s, low)
         high = where(slope, s, high)
-        guess = s - slope / where(steep, steep, one)
+        guess = s - slope / where(steep, steep, 1.0)
         middle = 0.5 * (low + high)
         within = where(guess - low, where(high - guess, guess, middle), middle)
         # a root that has become a bound by rounding is not left again
         terms = absolute(e[0] * v[0]) + absolute(e[1] * v[1]) + absolute(e[2] * v[2])
         s = where(absolute(slope) - ROUNDED * terms, within, s)
-    return where(start, -one, where(-end, one, s))
+    return where(start, -1.0, where(-end, 1.0, s))
 
 
 @inline
@@ -111,17 +110,15 @@ def clip_to_slab(low, high, p, v, half_size):
 
     Where ``half_size`` is zero all of it remains.
     """
-    one = 1.0 + 0.0 * v
-    zero = 0.0 * v
     steep = absolute(v) - FLAT * half_size
-    middle = -p / where(steep, v, one)
-    reach = half_size / where(steep, absolute(v), one)
+    middle = -p / where(steep, v, 1.0)
+    reach = half_size / where(steep, absolute(v), 1.0)
     first = middle - reach
     last = middle + reach
-    clips = where(half_size, where(steep, one, zero), zero)
+    clips = where(half_size, where(steep, 1.0, 0.0), 0.0)
     return (
-        where(clips, where(first - low, first, low), low),
-        where(clips, where(high - last, last, high), high),
+        where(clips, maximum(first, low), low),
+        where(clips, minimum(high, last), high),
     )
 
 
@@ -136,35 +133,34 @@ def parameter_range_over_box(d, s, p, v, direction, half_sizes):
     z = absolute(direction[2])
     first = -one
     last = one
-    largest = where(x - y, where(x - z, x, z), where(y - z, y, z))
+    largest = where(x - y, maximum(x, z), maximum(y, z))
     for k in range(3):
         low, high = clip_to_slab(first, last, p[k], v[k], half_sizes[k])
-        other = where(largest - absolute(direction[k]), one, 0.0 * one)
+        other = where(largest - absolute(direction[k]), 1.0, 0.0)
         first = where(other, low, first)
         last = where(other, high, last)
-    empty = where(first - last, one, 0.0 * one)
+    empty = where(first - last, 1.0, 0.0)
     return where(empty, s, first), where(empty, s, last)
 
 
 @inline
 def least_depth(d, p, half_sizes):
     """Find the depth of a point in a box under the nearest face, and that face's normal."""
-    one = d.full(1.0)
     o = d.full(0.0)
     x = half_sizes[0] - absolute(p[0])
     y = half_sizes[1] - absolute(p[1])
     z = half_sizes[2] - absolute(p[2])
     depth = x
-    normal = where(-p[0], -one, one), o, o
+    normal = where(-p[0], -1.0, 1.0), o, o
     second = y - depth
-    third = z - where(depth - y, y, depth)
+    third = z - minimum(depth, y)
     depth = where(-second, y, depth)
-    normal = where(-second, o, normal[0]), where(-second, where(-p[1], -one, one), o), o
+    normal = where(-second, 0.0, normal[0]), where(-second, where(-p[1], -1.0, 1.0), 0.0), o
     depth = where(-third, z, depth)
     return depth, (
-        where(-third, o, normal[0]),
-        where(-third, o, normal[1]),
-        where(-third, where(-p[2], -one, one), o),
+        where(-third, 0.0, normal[0]),
+        where(-third, 0.0, normal[1]),
+        where(-third, where(-p[2], -1.0, 1.0), 0.0),
     )
 
 
@@ -178,7 +174,7 @@ def find_crossings(d, p, v, half_sizes):
     reach = absolute(v[0]), absolute(v[1]), absolute(v[2])
     depth, normal = least_depth(d, p, add(half_sizes, reach))
     volume = half_sizes[0] * half_sizes[1] * half_sizes[2]
-    crosses = both(above(depth, d.full(0.0)), above(volume, d.full(0.0)))
+    crosses = both(above(depth, 0.0), above(volume, 0.0))
     if any_lane(crosses):
         first, last = -one, one
         for k in range(3):
@@ -255,7 +251,7 @@ def limit_segment_slide(place, place2):
     """
     low = place2 - MAX_SLIDE
     high = place2 + MAX_SLIDE
-    return where(low - place, low, where(place - high, high, place))
+    return where(low - place, low, minimum(place, high))
 
 
 @inline
@@ -266,8 +262,8 @@ def pair_touching_points(d, contact, knot, place):
     e = vector_outside_box(point, half_sizes)
     distance = sqrt(dot(e, e))
     crosses, face = find_crossings(d, middle, half, half_sizes)
-    apart = but_not(above(distance, d.full(INSIDE)), crosses)
-    per_distance = 1.0 / where(apart, distance, d.full(1.0))
+    apart = but_not(above(distance, INSIDE), crosses)
+    per_distance = 1.0 / where(apart, distance, 1.0)
     normal = mat_vec(axes, select3(apart, scale(per_distance, e), face))
     depth = absolute(face[0]) * half_sizes[0] + absolute(face[1]) * half_sizes[1]
     depth = depth + absolute(face[2]) * half_sizes[2] - dot(face, point)

@@ -2,7 +2,7 @@
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.lanes import any_lane, both, max_over_body_lanes
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.assembly import contact_wrench, sum_squared_law_errors
 from vigym.core.contact.kinematics import contact_newton_increment, point_newton_increment
 from vigym.core.contact.laws.interior_point_law import update_interior_duals
@@ -74,7 +74,7 @@ def update_projection(d, contact, per_h, prox):
     update_contact_after_increment(d, contact, per_h)
     force, velocity = contact.affine_force, contact.velocity_next
     off = projection_error(d, contact, force, velocity, per_h, prox)
-    off = where(contact.active, off, 0.0 * contact.active)
+    off = where(contact.active, off, 0.0)
     contact.law_error = 0.0 * off if is_nonholonomic(contact) else off
     return off
 
@@ -122,7 +122,7 @@ def squared_law_errors_of_contacts(d, step_length, per_h, prox):
             v = interpolate4(seen, end, step_length)
             velocity = v[0], v[1], v[2], v[3], seen[4] + step_length * (end[4] - seen[4])
             error = projection_error(d, contact, force, velocity, per_h, prox)
-            total = total + where(contact.active, error * error, 0.0 * contact.active)
+            total = total + where(contact.active, error * error, 0.0)
     return total
 
 
@@ -151,8 +151,8 @@ def update_contacts_interior(d, per_h, prox, kappa, speed):
             else:
                 part, off = update_interior_duals(contact, change, per_h, kappa, speed)
             part = where(active, part, step_length)
-            worst = maximum(worst, where(active, off, 0.0 * active))
-            step_length = where(step_length - part, part, step_length)
+            worst = maximum(worst, where(active, off, 0.0))
+            step_length = minimum(step_length, part)
     return step_length, worst
 
 
@@ -180,13 +180,13 @@ def clear_duals(d):
     """Clear the duals: no contact has any yet."""
     for c in range(d.contact_count):
         contact = d.contact(c)
-        contact.dual = (d.full(0.0), contact.dual[1])
+        contact.dual = (0.0, contact.dual[1])
 
 
 @inline
 def force_if_active(active, end, force):
     """Return the force after an increment in active lanes, zero elsewhere."""
-    return where(active, end, force * 0.0)
+    return where(active, end, 0.0)
 
 
 @inline
@@ -252,7 +252,7 @@ def accept_contact_force(d, contact, h, mask):
     force = select4(active, contact.force, (o, o, o, o))
     world_force, _ = contact_wrench(contact, force)
     world_force = select3(active, world_force, zero3(d))
-    power = where(active, contact_law_power(contact, h, force, world_force), o)
+    power = where(active, contact_law_power(contact, h, force, world_force), 0.0)
     contact.converged_force = select4(mask, force, contact.converged_force)
     before = contact.converged_world_force
     contact.converged_world_force = select3(mask, world_force, before)

@@ -41,8 +41,8 @@ def move_anchors_to_bounded_forces(d, mask):
 @inline
 def find_creeping_lanes(d, force, anchor, slope, softness, h, mask):
     """Find the lanes of the mask in which a holding force lets its dof yield too far."""
-    holds = above(2.0 * softness * slope * h, d.full(1.0))
-    allowed = d.full(select_by_precision(MAX_YIELD, force))
+    holds = above(2.0 * softness * slope * h, 1.0)
+    allowed = select_by_precision(MAX_YIELD, force)
     too_far = above(absolute(h * softness * (force - anchor)), allowed)
     return both(both(mask, holds), too_far)
 
@@ -56,12 +56,11 @@ def let_friction_slip_at_limit(dof, creeping):
     """
     f, f0 = dof.forces, dof.anchor_forces
     slopes = dof.force_slopes
-    o = 0.0 * f[2]
     more, less = f[1] - f0[1], f[2] - f0[2]
-    held = both(above(slopes[1], o), above(slopes[2], o))
-    apart = both(held, above(o, more * less))
+    held = both(above(slopes[1], 0.0), above(slopes[2], 0.0))
+    apart = both(held, above(0.0, more * less))
     slipping = where(less, dof.friction, -dof.friction)
-    taken = where(both(creeping, apart), slipping - f[2], o)
+    taken = where(both(creeping, apart), slipping - f[2], 0.0)
     dof.forces = f[0], f[1] - taken, f[2] + taken
 
 

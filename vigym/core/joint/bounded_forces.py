@@ -63,8 +63,7 @@ def write_law_inputs(d, i, dof, rate, slope, change, h, lever):
 @inline
 def closing_distance(force):
     """Find the distance from a limit at which it holds a knot velocity, by its last force."""
-    o = 0.0 * force
-    return where(above(force, o), o + CLOSED_LOADED, o + CLOSED)
+    return where(above(force, 0.0), CLOSED_LOADED, CLOSED)
 
 
 @inline
@@ -76,21 +75,20 @@ def write_knot_law_inputs(d, i, dof, share):
     command, rate_stiffness = o, o
     if d.body(i).motor_kind > 0:
         target, rate = dof.last_target, dof.increment_seen
-        dof.target = where(above(absolute(target), IDLE_TARGET * one), math.nan * one, target)
+        dof.target = where(above(absolute(target), IDLE_TARGET), math.nan, target)
         dof.applied_torque = dof.last_torque
         command, stiffness = motor_command(d, i, dof, start, rate, one)
         _, position_stiffness = motor_command(d, i, dof, start, rate, o)
         rate_stiffness = stiffness - position_stiffness
         command = command + rate_stiffness * rate
     lower, upper = start - dof.lower, dof.upper - start
-    open_ = one * 1e30
-    dof.seen_rate = o
-    dof.seen_slope = one
+    dof.seen_rate = 0.0
+    dof.seen_slope = 1.0
     dof.motor_command = share * command
     dof.motor_stiffness = share * rate_stiffness
     held = dof.last_limit_force
-    dof.lower_clearance = where(lower - closing_distance(held), open_, o)
-    dof.upper_clearance = where(upper - closing_distance(-held), open_, o)
+    dof.lower_clearance = where(lower - closing_distance(held), 1e30, 0.0)
+    dof.upper_clearance = where(upper - closing_distance(-held), 1e30, 0.0)
 
 
 @phase
@@ -185,7 +183,7 @@ def add_bounded_forces(d, i, j, share, weight, per_h, prox, moved):
     dof.load = dof.load - weight * force
     dof.compliance = dof.compliance + weight * slope
     always = one if body.motor_kind + body.has_friction > 0 else 0.0 * one
-    return where(slopes[1], one, always), distance_from_laws(d, i, j, forces, projected)
+    return where(slopes[1], 1.0, always), distance_from_laws(d, i, j, forces, projected)
 
 
 @inline
@@ -216,9 +214,9 @@ def part_beyond_largest_rate(dof, per_h, prox):
     hidden = 2.0 * prox * absolute(dof.forces[0] - dof.anchor_forces[0])
     left = where(change, fastest - rate, fastest + rate)
     reach = left + RATE_SEEN * fastest + hidden / (per_h * dof.effective_mass)
-    size, o = absolute(change), 0.0 * change
-    beyond = both(above(size, reach), above(left, o))
-    return where(beyond, 1.0 - reach / where(beyond, size, o + 1.0), o)
+    size = absolute(change)
+    beyond = both(above(size, reach), above(left, 0.0))
+    return where(beyond, 1.0 - reach / where(beyond, size, 1.0), 0.0)
 
 
 @inline

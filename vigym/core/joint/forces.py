@@ -19,7 +19,7 @@ Where a spring vibrates too fast for a step, its damper is another, see `vigym.c
 from vigym.core.compiler.kernel import inline, phase, two_zeros
 from vigym.core.compiler.lanes import both, max_over_body_lanes
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows
-from vigym.core.compiler.simd import LANES, absolute, maximum, sqrt, where
+from vigym.core.compiler.simd import LANES, absolute, maximum, minimum, sqrt, where
 from vigym.core.joint.ball_spring import (
     add_ball_spring_load,
     add_closing_ball_load,
@@ -62,7 +62,7 @@ def assemble_constant_loads(d, applied, last):
         load = -(wide_applied * dof.applied_torque + torque)
         dof.constant_load = load
         dof.load = load
-        dof.compliance = load * 0.0
+        dof.compliance = 0.0
     for r in range(d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
@@ -116,7 +116,7 @@ def rounded_displacement(d, i, knot):
     """
     size, x = d.environment.length_scale, d.pose(knot, d.body(i).child).position
     square = size * (size + sqrt(dot(x, x)))
-    return where(square - 1.0, d.full(1.0), square)
+    return minimum(square, 1.0)
 
 
 @phase

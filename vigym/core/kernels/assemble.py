@@ -18,7 +18,7 @@ from vigym.core.compiler.lanes import (
     rounded,
     write_column,
 )
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, where
 from vigym.core.contact.kinematics import deactivate_pair_contacts
 from vigym.core.joint.geometry import position_closure, rotation_closure
 from vigym.core.kernels.close_loops import (
@@ -82,7 +82,7 @@ def largest_given_change(d, start, given, first):
         for j in range(n + (free if free < 3 else 4) if n + free < 6 else 0):
             goal = read_column(given, first, column + j, o)
             far = absolute(goal - read_column(start, first, column + j, o))
-            change = maximum(change, where(find_given_lanes(d, goal), far, 0.0 * change))
+            change = maximum(change, where(find_given_lanes(d, goal), far, 0.0))
     return change
 
 
@@ -92,12 +92,12 @@ def move_towards_given(d, positions, before, start, given, fraction, done, first
 
     That keeps the branch at poses where several meet. Lanes that are ``done`` keep theirs.
     """
-    o, end = d.full(0.0), d.full(0.999999)
+    o = d.full(0.0)
     for column in range(d.position_count):
         goal = read_column(given, first, column, o)
         now = read_column(positions, first, column, o)
         origin = read_column(start, first, column, o)
-        between = where(above(fraction, end), goal, origin + fraction * (goal - origin))
+        between = where(above(fraction, 0.999999), goal, origin + fraction * (goal - origin))
         ahead = now + (now - read_column(before, first, column, o))
         write_column(before, first, column, now)
         ahead = where(find_given_lanes(d, goal), between, ahead)
@@ -110,14 +110,14 @@ def close_loops_by_continuation(d, knot, arrays, first):
     one, gap = d.full(1.0), d.full(0.0)
     positions, given = arrays.positions, arrays.given
     change = largest_given_change(d, arrays.start, given, first) / STAGE
-    stages = rounded(maximum(one, where(change - STAGES, STAGES * one, change + 0.5)))
+    stages = rounded(maximum(1.0, where(change - STAGES, STAGES, change + 0.5)))
     stage = 0
     held = one
     active = one
     while True:
         stage += 1
         fraction = stage / stages
-        fraction, over = where(fraction - one, one, fraction), 0.0 * one
+        fraction, over = minimum(fraction, 1.0), 0.0 * one
         if any_lane(held):
             over = above(stage / stages, 1.0 + 0.5 / stages)
             move_towards_given(
@@ -127,10 +127,10 @@ def close_loops_by_continuation(d, knot, arrays, first):
         moving = but_not(active, over)
         left = close_loops(d, knot, positions, given, held, moving, first)
         gap = where(moving, left, gap)
-        if any_lane(above(one, fraction)):
+        if any_lane(above(1.0, fraction)):
             continue
         # once more, without holding rows that nearly fit
-        nearly = both(above(gap, d.full(CLOSED)), above(d.full(NEAR), gap))
+        nearly = both(above(gap, CLOSED), above(NEAR, gap))
         active = both(held, nearly)
         held = 0.0 * one
         if not any_lane(active):
@@ -167,14 +167,14 @@ def project_rates(d, knot, rates, given, held, active, first):
         set_body_velocities(d, knot, rates, first)
         set_motion_from_knot(d, knot)
         left = maximum(loop_rate_residuals(d, knot), coupling_rate_residuals(d, knot))
-        least = where(least - left, left, least)
+        least = minimum(least, left)
         # those that are closed wait for no neighbour
-        active = both(active, above(left, d.full(CLOSED)))
+        active = both(active, above(left, CLOSED))
         if not any_lane(active):
             break
         hold_given(d, given, True, held, first)
         closing_motion(d, knot)
-        weak = maximum(weak, where(active, count_redundant_loop_rows(d), 0.0 * weak))
+        weak = maximum(weak, where(active, count_redundant_loop_rows(d), 0.0))
         add_motion_to_rates(d, knot, rates, active, first)
     return least, weak
 
@@ -200,13 +200,13 @@ def find_loop_consistent_rates(d, knot, rates, given, first):
     one, fastest = d.full(1.0), d.full(1.0)
     for column in range(d.velocity_count):
         rate = absolute(read_column(rates, first, column, one))
-        fastest = where(rate - fastest, rate, fastest)
+        fastest = where(above(rate, fastest), rate, fastest)
     left, weak = one, 0.0 * one
     held, active = one, one
     for _ in range(2):  # the second time without holding rows that nearly fit
         rest, found = project_rates(d, knot, rates, given, held, active, first)
         left, weak = where(active, rest, left), maximum(weak, found)
-        active = both(above(left, d.full(CLOSED)), above(NEAR * fastest, left))
+        active = both(above(left, CLOSED), above(NEAR * fastest, left))
         held = 0.0 * one
         if not any_lane(active):
             break

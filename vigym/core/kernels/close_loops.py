@@ -31,7 +31,7 @@ CLOSED = 1e-13  # scaled gap that ends Newton's method
 @inline
 def find_given_lanes(d, value):
     """Find the lanes that hold a number."""
-    return where(absolute(value) + 1.0, d.full(1.0), d.full(0.0))
+    return where(absolute(value) + 1.0, 1.0, 0.0)
 
 
 @phase
@@ -49,11 +49,11 @@ def hold_given(d, given, rates, held, first):
 
     Those are held whose coordinate is a number, or with ``rates`` whose rate is one.
     """
-    o, rigid = d.full(0.0), d.full(math.inf)
+    o = d.full(0.0)
     for p in range(d.dof_count):
         dof = d.dof(p)
-        dof.load = o
-        dof.compliance = o
+        dof.load = 0.0
+        dof.compliance = 0.0
     for i in range(1, d.body_count):
         body = d.body(i)
         n, free = body.translation_count, body.rotation_count
@@ -63,7 +63,7 @@ def hold_given(d, given, rates, held, first):
                 column = body.first_velocity + j
             fixed = both(held, find_given_lanes(d, read_column(given, first, column, o)))
             dof = d.dof(body.first_dof + j)
-            dof.compliance = where(fixed, rigid, o)
+            dof.compliance = where(fixed, math.inf, 0.0)
             if free == 3 and j >= n:
                 reset_increment_axis(d, dof, j - n)
 
@@ -137,7 +137,7 @@ def close_loops(d, knot, positions, given, held, active, first):
 
     Given coordinates do not change in the lanes ``held``. Returns the scaled gaps that are left.
     """
-    gap, limit = d.full(0.0), d.full(MAX_ROTATION)
+    gap = d.full(0.0)
     for _ in range(ITERATIONS):
         forward_kinematics(d, knot, positions, first)
         update_loop_anchors(d, knot)
@@ -145,10 +145,10 @@ def close_loops(d, knot, positions, given, held, active, first):
         hold_given(d, given, False, held, first)
         sum_joint_closures(d, knot)
         gap = maximum(loop_residuals(d, knot), coupling_errors(d, positions, first))
-        active = both(active, above(gap, d.full(CLOSED)))
+        active = both(active, above(gap, CLOSED))
         if not any_lane(active):
             break
-        step_length = limit / maximum(closing_motion(d, knot), limit)
+        step_length = MAX_ROTATION / maximum(closing_motion(d, knot), MAX_ROTATION)
         for i in range(1, d.body_count):
             move_joint(d, i, positions, step_length, active, knot, first)
     return gap

@@ -53,7 +53,7 @@ def write_joint_constraint_wrench(d, i, knot, share, out, first):
 @phase(needs="contacts")
 def subtract_contact_forces(d, knot2, h, h0):
     """Subtract the contact forces of the last step from the wrenches of the bodies."""
-    weight = where(absolute(h), 0.5 + 0.5 * h0 / h, 0.0 * h)
+    weight = where(absolute(h), 0.5 + 0.5 * h0 / h, 0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         force = contact.last_world_force
@@ -116,7 +116,7 @@ def constraint_forces_of_group(d, out, first):
     """
     knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
     h, h0 = d.environment.step_size, d.environment.previous_step_size
-    share = where(absolute(h), 2.0 * h / (h + h0), 0.0 * h)
+    share = where(absolute(h), 2.0 * h / (h + h0), 0.0)
     assemble_balanced_wrenches(d, knot2, knot3, h, h0)
     for i in range(d.body_count - 1, 0, -1):
         write_joint_constraint_wrench(d, i, knot2, share, out, first)

@@ -146,8 +146,7 @@ def store_first_rate(d, dof, rate):
 
     Of springs between points it is known once velocities are.
     """
-    o, one = d.full(0.0), d.full(1.0)
-    starts = where(absolute(d.environment.step_size), o, one)
+    starts = where(absolute(d.environment.step_size), 0.0, 1.0)
     dof.last_rate = where(starts, rate, dof.last_rate)
 
 
@@ -283,7 +282,6 @@ def read_contacts(d, knot, out, first, column):
     Returns (deepest penetration [m], fastest slip of one that has a force [m/s], what contacts take
     in the half step up to the knot [J], and at it [W]).
     """
-    o = d.full(0.0)
     depth = d.full(0.0)
     sliding = d.full(0.0)
     lost, power = d.full(0.0), d.full(0.0)
@@ -303,12 +301,12 @@ def read_contacts(d, knot, out, first, column):
         column += READ_CONTACT
         if contact.kind < SKATE:
             depth = maximum(depth, -gap)
-            sliding = maximum(sliding, where(contact.last_force[0], slip, o))
+            sliding = maximum(sliding, where(contact.last_force[0], slip, 0.0))
         if any_lane(contact.active):
             work = twice_contact_work(d, contact, knot, motion)
-            lost = lost - where(contact.active, 0.5 * work, o)
+            lost = lost - where(contact.active, 0.5 * work, 0.0)
         power = power - dot(force, slide)
-    return maximum(depth, o), sliding, lost, power
+    return maximum(depth, 0.0), sliding, lost, power
 
 
 @phase

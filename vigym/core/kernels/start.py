@@ -33,13 +33,12 @@ REBOUND_TRIALS = 8  # of rebounds, which are halved while contacts would give en
 @phase
 def store_start_velocities(d, knot):
     """Store the solved velocities as the initial ones of the next step."""
-    one = d.full(1.0)
     for i in range(1, d.body_count):
         body, pose = d.body(i), d.pose(knot, i)
         omega = body.delta_rotation
         pose.velocity = sub(body.delta_position, cross(omega, pose.arm))
         pose.angular_velocity = mat_t_vec(pose.rotation, omega)
-        pose.cosine = one
+        pose.cosine = 1.0
     for joint in range(1, d.joint_count):
         i = joint_row(d, joint)
         body = d.body(i)
@@ -56,15 +55,15 @@ def set_rebounds(d, knot, h):
 
     That fall lasts for `RESTING` steps of size ``h`` [s].
     """
-    o, g = d.full(0.0), d.environment.gravity
+    g = d.environment.gravity
     slow = RESTING * h * sqrt(dot(g, g))
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
             approach, _, _ = touching_velocity(d, contact, knot, knot)
-            lands = both(contact.active, above(contact.affine_force[0], o))
+            lands = both(contact.active, above(contact.affine_force[0], 0.0))
             lands = both(lands, above(-approach, slow))
-            contact.rebound_velocity = where(lands, -approach * contact.restitution, o)
+            contact.rebound_velocity = where(lands, -approach * contact.restitution, 0.0)
 
 
 @phase
@@ -82,14 +81,14 @@ def restart(d, knot, changes, sums, first):
             read_column(changes, first, column + 2, o),
         )
         pose.velocity = add(pose.velocity, change)
-    environment.step_size = o
-    environment.previous_step_size = o
-    environment.history = o
-    environment.rebound_energy = o
+    environment.step_size = 0.0
+    environment.previous_step_size = 0.0
+    environment.history = 0.0
+    environment.rebound_energy = 0.0
     environment.dissipated = read_column(sums, first, 0, o)
     environment.work = read_column(sums, first, 1, o)
-    environment.dissipated_remainder = o
-    environment.work_remainder = o
+    environment.dissipated_remainder = 0.0
+    environment.work_remainder = 0.0
 
 
 @phase

@@ -5,7 +5,7 @@ See `vigym.core.loop.elimination` for the equations.
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.packs import run_of_rows
-from vigym.core.compiler.simd import where
+from vigym.core.compiler.simd import maximum
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.geometry import (
     child_axis,
@@ -142,11 +142,11 @@ def sum_over_free_dofs(d, own, body, dofs):
     Dry friction or a stiff motor that holds a dof makes its share tiny. The shift against rounding
     must not become so, where rows that depend on each other hold the same dof.
     """
-    s, least = d.full(0.0), d.full(LEAST_FREE)
+    s = d.full(0.0)
     for j in range(dofs):
         dof = d.dof(body.first_dof + j)
         free = 1.0 - dof.compliance * dof.inverse_pivot
-        free = where(free - least, free, least)
+        free = maximum(free, LEAST_FREE)
         s = s + own.K_dof[j] * own.B_dof[j] / free
     return s
 

@@ -126,7 +126,7 @@ def force_on_dof(d, dof, motion):
     force = absolute(motion / dof.inverse_pivot)
     if d.has_bounded_forces > 0:
         share = 1.0 - dof.compliance * dof.inverse_pivot
-        force = force * maximum(share, 0.0 * share)
+        force = force * maximum(share, 0.0)
     return force
 
 
@@ -139,7 +139,7 @@ def multiplier_rounding_residual(d):
     """
     noise, one = d.full(0.0), d.full(1.0)
     length = d.environment.length_scale
-    per_length = maximum(one, 1.0 / length)
+    per_length = maximum(1.0, 1.0 / length)
     if all_loop_rows_inactive(d):
         return noise
     for i in range(1, d.body_count):

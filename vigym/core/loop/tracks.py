@@ -116,8 +116,8 @@ def set_spin_row(d, t, knot, A, B, w):
     c, s = track.locked_cosine, track.locked_sine
     least = dot(m_a, m_a) - LEAST_ALONG * dot(e_a, e_a)
     other = dot(m_b, m_b) - LEAST_ALONG * dot(e_b, e_b)
-    near = above(c * cosine + s * sine, d.full(0.0))  # not turned half round
-    pose.determinant = pose.determinant * near * above(least, 0.0 * least) * above(other, 0.0 * c)
+    near = above(c * cosine + s * sine, 0.0)  # not turned half round
+    pose.determinant = pose.determinant * near * above(least, 0.0) * above(other, 0.0)
     return c * sine - s * cosine
 
 
@@ -164,7 +164,7 @@ def set_surface_rows(d, t, knot, A, B, chooses):
         turned = set_spin_row(d, t, knot, A, B, w)
     elif track.row_count == 3:
         turned, other = set_normal_rows(d, t, knot, A, B, chooses)
-    pose.gaps = (dot(w, r) - track.offset, turned, other, o)
+    pose.gaps = (dot(w, r) - track.offset, turned, other, 0.0)
 
 
 @inline
@@ -172,7 +172,6 @@ def set_curve_rows(d, t, knot, A, B, chooses):
     """Write the rows of a curve joint: across the tangent, and the axis that follows it."""
     track, b = d.track(t), d.side(2 * t + 1)
     pose = d.track_pose(knot, track.loop)
-    o = d.full(0.0)
     arm, r = sub(B[0], pose.track_anchor), sub(B[0], A[0])
     speed = sqrt(dot(A[1], A[1]))
     tangent = scale(1.0 / speed, A[1])
@@ -186,7 +185,7 @@ def set_curve_rows(d, t, knot, A, B, chooses):
         f2 = scale(-dot(axis, tangent) * dot(n2, A[3]) / (speed * speed), tangent)
         pose.row_2 = six(f1, add(cross(arm, f1), cross(axis, n1)))
         pose.row_3 = six(f2, add(cross(arm, f2), cross(axis, n2)))
-    pose.gaps = (dot(r, n1), dot(r, n2), dot(axis, n1) + o, dot(axis, n2) + o)
+    pose.gaps = (dot(r, n1), dot(r, n2), dot(axis, n1), dot(axis, n2))
 
 
 @phase(needs="tracks", otherwise=zero)
@@ -250,7 +249,7 @@ def find_jumps(d, knot2, knot3):
     for t in range(d.track_count):
         loop = d.track(t).loop
         kept = d.track_pose(knot2, loop).determinant * d.track_pose(knot3, loop).determinant
-        jumped = maximum(jumped, but_not(one, above(kept, 0.0 * kept)))
+        jumped = maximum(jumped, but_not(one, above(kept, 0.0)))
         for s in range(2 * t, 2 * t + 2):
             side = d.side(s)
             change = max_abs3(sub(side.next_place, side.place))

@@ -47,7 +47,7 @@ def store_joint_forces_and_target(dof, mask):
     """Write the forces of motor, limit and dry friction, and the motor's target."""
     motor, limit, friction = dof.converged_forces
     target = dof.target
-    target = where(absolute(target) + 1.0, target, 0.0 * motor + 10.0 * IDLE_TARGET)
+    target = where(absolute(target) + 1.0, target, 10.0 * IDLE_TARGET)
     dof.last_motor_force = where(mask, motor, dof.last_motor_force)
     dof.last_target = where(mask, target, dof.last_target)
     dof.last_limit_force = where(mask, limit, dof.last_limit_force)

@@ -41,7 +41,7 @@ def store_step(d, knot3, h, done, failed):
     history = count_equal_steps(d, knot3, h)
     environment.previous_step_size = where(done, h1, environment.previous_step_size)
     environment.history = where(done, history, environment.history)
-    environment.history = where(failed, d.full(0.0), environment.history)
+    environment.history = where(failed, 0.0, environment.history)
     environment.step_size = where(done, h, environment.step_size)
     time, remainder = compensated_add(environment.time, environment.time_remainder, h, done)
     environment.time = time
@@ -84,7 +84,7 @@ def advance(d, dt, lanes, tolerance, budget):
     iterations = o
     worst, saturated = o, o
     environment = d.environment
-    environment.iterations_left = o + budget
+    environment.iterations_left = float(budget)
     while True:
         moving, h = both(parts.left, alive), parts.size * dt
         if not any_lane(moving):

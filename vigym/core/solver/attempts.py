@@ -2,7 +2,7 @@
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.held import (
     find_lanes_beyond_bounds,
     find_lanes_led_back,
@@ -48,7 +48,7 @@ def attempt_in_lanes(d, step, lanes, method, tolerance):
     """Attempt a step by another method in some lanes; the other lanes keep their new knots."""
     save_knot(d, step.knot3, RETRY)
     done, iterations, residual, nonsmooth = attempt(d, step, lanes, method, tolerance)
-    restore_knot(d, step.knot3, RETRY, d.wide.full(1.0) - d.wide.full(lanes))
+    restore_knot(d, step.knot3, RETRY, 1.0 - d.wide.full(lanes))
     return done, iterations, residual, nonsmooth
 
 
@@ -156,13 +156,13 @@ def remember_missed_starts(d, tried, missed, known):
 
     From the second failure on, the next 2, 6, 14 or 30 steps begin with the interior point.
     """
-    environment, o = d.environment, d.full(0.0)
+    environment = d.environment
     more = 2.0 * environment.missed_starts + 1.0
-    more = where(above(more, d.full(MOST_MISSED_STARTS)), d.full(MOST_MISSED_STARTS), more)
+    more = minimum(more, MOST_MISSED_STARTS)
     left = environment.interior_steps
-    left = where(known, maximum(left - 1.0, o), left)
-    environment.interior_steps = where(missed, more - 1.0, where(tried, o, left))
-    environment.missed_starts = where(missed, more, where(tried, o, environment.missed_starts))
+    left = where(known, maximum(left - 1.0, 0.0), left)
+    environment.interior_steps = where(missed, more - 1.0, where(tried, 0.0, left))
+    environment.missed_starts = where(missed, more, where(tried, 0.0, environment.missed_starts))
 
 
 @inline
@@ -180,7 +180,7 @@ def solve_with_contacts(d, step, lanes, known, tolerance):
         done, count, residual, nonsmooth = attempt(d, step, tried, PROJECTIONS, tolerance)
         solved = Solution(done, but_not(lanes, done), count, residual, nonsmooth)
     missed = both(tried, solved.failed)
-    missed_again = both(missed, above(d.environment.missed_starts, o))
+    missed_again = both(missed, above(d.environment.missed_starts, 0.0))
     begun, resumed = but_not(missed, missed_again), maximum(known, missed_again)
     if any_lane(begun):
         methods = INTERIOR_POINT, REFINING
@@ -245,7 +245,7 @@ def choose_slow_methods(d, failed, short):
     released. In other lanes the methods wait for some occasions after they have failed.
     """
     environment = d.environment
-    waits = both(failed, above(environment.slow_methods_wait, d.full(0.0)))
+    waits = both(failed, above(environment.slow_methods_wait, 0.0))
     waits = but_not(waits, short)
     if d.contact_count > 0 and any_lane(waits):
         waits = but_not(waits, maximum(find_lanes_to_release(d), environment.rims_turned))
@@ -258,7 +258,7 @@ def choose_slow_methods(d, failed, short):
 def remember_slow_methods(d, tried, failed):
     """Let slow methods wait for some occasions in lanes in which they have failed."""
     environment = d.environment
-    wait = where(failed, d.full(SLOW_METHODS_WAIT), 0.0 * failed)
+    wait = where(failed, SLOW_METHODS_WAIT, 0.0)
     environment.slow_methods_wait = where(tried, wait, environment.slow_methods_wait)
 
 
@@ -304,7 +304,7 @@ def solve_step(d, step, moving, short, tolerance):
 
     In the lanes ``short`` no method waits, see ``choose_slow_methods``.
     """
-    resumed = both(moving, above(d.environment.interior_steps, d.full(0.0)))
+    resumed = both(moving, above(d.environment.interior_steps, 0.0))
     if d.contact_count > 0 and d.interior_point == 0:
         solved, resumed = solve_with_contacts(d, step, moving, resumed, tolerance)
     else:

@@ -31,7 +31,7 @@ ITERATIONS_ABOVE_ROUNDING = 10
 def rounding_tolerance_factor(d, term, tolerance):
     """Find by which factor the rounding of a term [N] exceeds the tolerance, at least one."""
     round_off = select_by_precision(ROUND_OFF, d.full(0.0))
-    return maximum(d.full(1.0), round_off / tolerance * term / d.environment.force_scale)
+    return maximum(1.0, round_off / tolerance * term / d.environment.force_scale)
 
 
 @inline
@@ -43,7 +43,7 @@ def residual_tolerance(d, nonsmooth, iteration):
     goal = iteration.tolerance * iteration.slack
     rough = select_by_precision(NONSMOOTH_GOAL, goal)
     if iteration.number == 0:  # the error of a prediction exceeds the rounding of stiff slopes
-        return where(nonsmooth, maximum(d.full(rough * iteration.tolerance), goal), goal)
+        return where(nonsmooth, maximum(rough * iteration.tolerance, goal), goal)
     return where(nonsmooth, rough * goal, goal)
 
 
@@ -51,7 +51,7 @@ def residual_tolerance(d, nonsmooth, iteration):
 def find_soft_lanes(d, iteration):
     """Find the lanes whose laws are too soft for a solution."""
     method = iteration.method
-    return above(iteration.prox, d.full(SOFT_PROX if method.damped or method.warm else PROX))
+    return above(iteration.prox, SOFT_PROX if method.damped or method.warm else PROX)
 
 
 @inline
@@ -92,15 +92,15 @@ def converged(d, found, contraction, active, iteration):
     if iteration.number > 0:
         floor = iteration.tolerance * iteration.stalled_slack
         floor = where(nonsmooth, maximum(floor, STALLED_NONSMOOTH * exact), floor)
-        slow = above(contraction, d.full(SLOW_CONTRACTION))
+        slow = above(contraction, SLOW_CONTRACTION)
         small = maximum(small, both(slow, above(floor, found.residual)))
         if d.loop_row_count > 0:
             stalled = find_stalled_multipliers(d, found, both(active, slow), iteration)
             small = maximum(small, stalled)
-    moves = where(nonsmooth, found.rotation, d.full(0.0))
+    moves = where(nonsmooth, found.rotation, 0.0)
     if d.loop_row_count > 0:
         moves = found.rotation
-    still = above(d.full(select_by_precision(CONVERGED_ROTATION, goal)), moves)
+    still = above(select_by_precision(CONVERGED_ROTATION, goal), moves)
     relaxed = find_relaxed_lanes(nonsmooth, iteration)
     unfinished = maximum(relaxed, find_soft_lanes(d, iteration))
     return but_not(both(active, both(small, still)), unfinished)
@@ -138,16 +138,16 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
         rest = 1.0 - length
         bound, contraction = maximum(bound, rest * found.residual), maximum(contraction, rest)
         exact = iteration.tolerance * iteration.slack
-        closed = both(above(length, d.full(0.0)), above(exact, rest * found.gap))
+        closed = both(above(length, 0.0), above(exact, rest * found.gap))
         unfinished = maximum(unfinished, find_relaxed_lanes(found.nonsmooth, iteration))
     else:
-        bound, closed = maximum(bound, found.errors.largest), above(length, d.full(ALMOST_WHOLE))
+        bound, closed = maximum(bound, found.errors.largest), above(length, ALMOST_WHOLE)
     promising = above(residual_tolerance(d, found.nonsmooth, iteration), bound)
     promising = both(closed, but_not(promising, unfinished))
     gap = maximum(found.gap_left, rotation * rotation)  # left by the solve, and by the curvature
-    promising = both(promising, above(d.full(iteration.tolerance), gap))
+    promising = both(promising, above(iteration.tolerance, gap))
     if d.loop_row_count > 0:
         bound = maximum(bound, iteration.slack * gap)
-        tiny = d.full(select_by_precision(CONVERGED_ROTATION, length))
+        tiny = select_by_precision(CONVERGED_ROTATION, length)
         promising = but_not(promising, above(contraction * rotation, tiny))
     return bound, promising

@@ -95,8 +95,8 @@ def kinetic_energy(d, knot, base):
 @inline
 def spring_work(force, stiffness):
     """Compute force^2 / stiffness [J], zero without a spring."""
-    own = where(stiffness, stiffness, 1.0 + 0.0 * stiffness)
-    return where(stiffness, force * force / own, 0.0 * force)
+    own = where(stiffness, stiffness, 1.0)
+    return where(stiffness, force * force / own, 0.0)
 
 
 @inline
@@ -107,7 +107,7 @@ def energy_seen_by_shorter_step(dof, step):
     x = h^2 k / (4 m).
     """
     x = squared_resolution(dof, step.h)
-    more = maximum((step.rho * step.rho - 1.0) * x / (1.0 + x), 0.0 * x)
+    more = maximum((step.rho * step.rho - 1.0) * x / (1.0 + x), 0.0)
     moving = dof.effective_mass * dof.last_rate * dof.last_rate
     return 0.5 * more * (spring_work(dof.last_spring_force, dof.stiffness) + moving)
 
@@ -146,8 +146,8 @@ def work_along_dof(body, dof, rate):
         motor, limit, friction = dof.converged_forces
         if body.motor_kind > 0:  # its torque is part of the motor's command
             most = most + absolute(motor * rate)
-            driving, taken = maximum(motor * mean, o), maximum(-motor * mean, o)
-        taken = taken - maximum(limit * mean, o) - maximum(friction * mean, o)
+            driving, taken = maximum(motor * mean, 0.0), maximum(-motor * mean, 0.0)
+        taken = taken - maximum(limit * mean, 0.0) - maximum(friction * mean, 0.0)
     return Work(stored, most, driving, taken)
 
 
@@ -237,13 +237,12 @@ def spring_energy_at_knot(d, step):
 def power_of_contacts(d, step):
     """Find the power that contacts with rebounds give, and the power that others give [W]."""
     rebounds, given = d.full(0.0), d.full(0.0)
-    o = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            power = maximum(-contact.power, o)
-            rebounds = rebounds + where(contact.rebound_velocity, power, o)
-            given = given + where(contact.rebound_velocity, o, power)
+            power = maximum(-contact.power, 0.0)
+            rebounds = rebounds + where(contact.rebound_velocity, power, 0.0)
+            given = given + where(contact.rebound_velocity, 0.0, power)
     return rebounds, given
 
 
@@ -287,7 +286,7 @@ def work_of_joints_and_contacts(d, step):
     """Compute the work of joints and contacts that explains a gain, and its bound [J]."""
     work = work_in_joints(d, step)
     rebounds, given = power_of_contacts(d, step)
-    taken = maximum(work.taken - given, d.full(0.0))
+    taken = maximum(work.taken - given, 0.0)
     known = work.stored + mean_size(step) * (work.driving + rebounds - taken)
     return known, work.stored + mean_size(step) * (work.most + rebounds)
 

@@ -10,7 +10,7 @@ after the full one are known from the evaluation.
 from vigym.core.body.dynamics import apply_increment
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.active_set import activate_missed_contacts
 from vigym.core.contact.update import squared_law_errors_of_contacts
 from vigym.core.joint.bounded_forces import squared_law_errors_of_joints
@@ -57,14 +57,14 @@ def search_step_length(d, longest, small, per_h, iteration, found):
     length, searched = longest, found.nonsmooth
     for _ in range(HALVINGS):
         error = found.errors.squared
-        partial = both(searched, above(one, length))
+        partial = both(searched, above(1.0, length))
         if any_lane(partial):
             squared = squared_law_errors(d, length, per_h, iteration.prox, of_contacts)
             error = where(partial, squared, error)
         better = both(searched, above(least, error))
         best = where(better, length, best)
         least = where(better, error, least)
-        enough = maximum((1.0 - DECREASE * length) * found.squared_errors, d.full(0.0) + small)
+        enough = maximum((1.0 - DECREASE * length) * found.squared_errors, small)
         searched = but_not(searched, above(enough, error))
         if not any_lane(searched):
             break
@@ -82,10 +82,10 @@ def choose_step_length(d, step, rotation, found, iteration):
     steps at first: full steps may flip between sets of contacts for ever.
     """
     damped = iteration.method.damped and not iteration.method.interior_point
-    limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
+    limit = DAMPED_MAX_ROTATION if damped else MAX_ROTATION
     length = limit / maximum(rotation, limit)
     most = found.errors.max_step
-    length = where(length - most, most, length)
+    length = minimum(length, most)
     searches = iteration.method.splitting or not iteration.method.damped
     if iteration.number > 0 and searches and any_lane(found.nonsmooth):
         goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
@@ -105,7 +105,7 @@ def find_stalled_lanes(d, length, refused, found, method):
     """
     if method.damped and not method.interior_point:
         return d.full(0.0)
-    short = d.full(SHORT_INTERIOR if method.interior_point else SHORT)
+    short = SHORT_INTERIOR if method.interior_point else SHORT
     return but_not(both(found.nonsmooth, above(short, length)), refused)
 
 
@@ -122,11 +122,11 @@ def find_overdetermined_lanes(d, length, found, iteration):
     method = iteration.method
     if method.damped or method.warm or d.contact_count == 0:
         return d.full(0.0)
-    large = both(found.nonsmooth, above(found.residual, d.full(LARGE_RESIDUAL)))
+    large = both(found.nonsmooth, above(found.residual, LARGE_RESIDUAL))
     large = both(large, above(found.errors.squared, OVERSHOOT * found.squared_errors))
     if iteration.number > 0:
-        firm = above(d.full(SOFTENED_PROX), iteration.prox)
-        large = both(both(large, firm), above(d.full(LITTLE_TAKEN), length))
+        firm = above(SOFTENED_PROX, iteration.prox)
+        large = both(both(large, firm), above(LITTLE_TAKEN, length))
     return large
 
 
@@ -138,7 +138,7 @@ def choose_firmness(d, prox, refused, firm):
     proximal part of firm laws.
     """
     firmer = maximum(FIRMING * prox, firm)
-    return where(refused, d.full(SOFTENED_PROX), where(above(prox, firm), firmer, prox))
+    return where(refused, SOFTENED_PROX, where(above(prox, firm), firmer, prox))
 
 
 @inline

@@ -14,7 +14,7 @@ chord iterations that refine its solutions.
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.active_set import (
     activate_missed_contacts,
     move_anchors_to_contact_forces,
@@ -122,7 +122,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
         finished = but_not(candidates, reopened)
         accept_forces(d, step.h, finished)
         floor = LEAST_PROX if method.damped or method.warm else PROX
-        least = where(sinking, d.full(floor), where(PROX - prox, prox, d.full(PROX)))
+        least = where(sinking, floor, minimum(PROX, prox))
         prox = where(reopened, maximum(least, TIGHTENING * prox), prox)
     return finished, prox
 
@@ -144,12 +144,10 @@ def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
     Newton leads away from the root next to the prediction: loops have other roots. A damped attempt
     starts from the last velocities, next to the right root.
     """
-    finite = above(d.full(DIVERGED_RESIDUAL), found.residual)  # false for NaN
-    hopeless = maximum(above(short_steps, d.full(MOST_SHORT_STEPS)), but_not(d.full(1.0), finite))
+    finite = above(DIVERGED_RESIDUAL, found.residual)  # false for NaN
+    hopeless = maximum(above(short_steps, MOST_SHORT_STEPS), but_not(d.full(1.0), finite))
     if d.loop_row_count > 0 and not method.damped:
-        away = both(
-            above(rotation, d.full(DIVERGED_ROTATION)), above(rotation, 0.5 * last_rotation)
-        )
+        away = both(above(rotation, DIVERGED_ROTATION), above(rotation, 0.5 * last_rotation))
         hopeless = maximum(hopeless, but_not(away, found.nonsmooth))
     return hopeless
 
@@ -160,7 +158,7 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
     if iteration.method.damped:
         return active
     if iteration.number > 0:
-        return both(active, above(contraction, d.full(SLOW_CONTRACTION)))
+        return both(active, above(contraction, SLOW_CONTRACTION))
     return d.full(0.0)
 
 
@@ -172,9 +170,9 @@ def adapt_shifts_of_loop_rows(d, found, slack):
     """
     if d.loop_row_count > 0:
         scale, gap = d.environment.shift_scale, found.gap / slack
-        most, least = d.full(MOST_GAP_LEFT) * gap, d.full(ROUNDED_GAP)
-        slow = both(above(found.gap_left, most), above(gap, least))
-        reduced = maximum(SHIFT_REDUCTION * scale, d.full(LEAST_SHIFT_SCALE))
+        most = MOST_GAP_LEFT * gap
+        slow = both(above(found.gap_left, most), above(gap, ROUNDED_GAP))
+        reduced = maximum(SHIFT_REDUCTION * scale, LEAST_SHIFT_SCALE)
         d.environment.shift_scale = where(slow, reduced, scale)
 
 
@@ -215,7 +213,7 @@ def start_attempt(d, step, lanes, method, tolerance):
         Lanes whose budget has iterations left, factor by which rounding loosens the tolerance, and
         the same factor for a residual that has stopped falling.
     """
-    d.environment.shift_scale = d.full(1.0)
+    d.environment.shift_scale = 1.0
     if method.warm:
         move_anchors_to_contact_forces(d, lanes)
         if d.loop_row_count > 0:  # those of a solved lane changed while neighbours iterated
@@ -225,7 +223,7 @@ def start_attempt(d, step, lanes, method, tolerance):
     slack = rounding_tolerance_factor(d, d.environment.largest_term, tolerance)
     positions = STALLED_POSITIONS * d.environment.position_term
     stalled = maximum(slack, rounding_tolerance_factor(d, positions, tolerance))
-    return both(lanes, above(d.environment.iterations_left, d.full(0.0))), slack, stalled
+    return both(lanes, above(d.environment.iterations_left, 0.0)), slack, stalled
 
 
 @inline
@@ -233,7 +231,7 @@ def spend_iteration(d, active, hopeless):
     """Take an iteration from the budget of active lanes, and find the lanes that go on."""
     environment = d.environment
     environment.iterations_left = environment.iterations_left - active
-    return both(but_not(active, hopeless), above(environment.iterations_left, d.full(0.0)))
+    return both(but_not(active, hopeless), above(environment.iterations_left, 0.0))
 
 
 @phase

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import absolute, maximum, spread, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, spread, where
 
 SMALL = 1.0 / 256.0  # part of the step below which the parts that follow are doubled
 MEDIUM = 0.25  # part of the step from which on methods of many iterations may wait
@@ -49,10 +49,10 @@ def shorten_first_part(d, dt, size):
     The farther a body turns in a step, the less its rate agrees with its angle. Its momentum times
     the step is at most 2.3 rad times its inertia.
     """
-    most, turn = d.full(MOST_TURN), absolute(dt) * d.environment.angular_speed
-    if any_lane(above(turn, most)):
+    turn = absolute(dt) * d.environment.angular_speed
+    if any_lane(above(turn, MOST_TURN)):
         for _ in range(MOST_HALVINGS):
-            size = where(above(size * turn, most), 0.5 * size, size)
+            size = where(above(size * turn, MOST_TURN), 0.5 * size, size)
     return size
 
 
@@ -60,26 +60,26 @@ def shorten_first_part(d, dt, size):
 def first_parts(lanes, size, unlike):
     """Start with a part of the step in some lanes, mostly with the whole."""
     o = spread(0.0, lanes)
-    halved = above(spread(1.0, size), size)
+    halved = above(1.0, size)
     return Parts(size, lanes, o, o, o, o, o, both(lanes, halved), unlike)
 
 
 @inline
 def find_parts(parts):
     """Find the lanes that try less than a whole step."""
-    return above(spread(1.0, parts.size), parts.size)
+    return above(1.0, parts.size)
 
 
 @inline
 def find_short_parts(parts):
     """Find the lanes that try less than `SMALL` of a step."""
-    return above(spread(SMALL, parts.size), parts.size)
+    return above(SMALL, parts.size)
 
 
 @inline
 def find_parts_for_all_methods(parts):
     """Find the lanes in which no method waits: parts are below `MEDIUM`, or longer ones sought."""
-    return maximum(above(spread(MEDIUM, parts.size), parts.size), parts.seeking)
+    return maximum(above(MEDIUM, parts.size), parts.seeking)
 
 
 @inline
@@ -88,12 +88,11 @@ def adapt_patience(parts, done, failed):
 
     Each doubled part that fails raises the first number, until a doubled part is done.
     """
-    o, most = spread(0.0, failed), spread(MOST_PATIENCE, failed)
-    more = 2.0 * parts.patience + spread(1.0, failed)
-    more = where(above(more, most), most, more)
+    more = 2.0 * parts.patience + 1.0
+    more = minimum(more, MOST_PATIENCE)
     patience = where(both(failed, parts.doubled), more, parts.patience)
-    patience = where(both(done, parts.doubled), o, patience)
-    return patience, where(failed, o, parts.waited + done)
+    patience = where(both(done, parts.doubled), 0.0, patience)
+    return patience, where(failed, 0.0, parts.waited + done)
 
 
 @inline
@@ -106,19 +105,19 @@ def next_part(parts, done, failed):
     step, and slide past each other in a longer one.
     """
     size, failures = parts.size, parts.failures + failed
-    left = parts.left - where(done, size, spread(0.0, size))
+    left = parts.left - where(done, size, 0.0)
     sought, halved = both(failed, parts.seeking), but_not(failed, parts.seeking)
-    hard = maximum(parts.hard, both(halved, above(spread(2.0 * SMALL, size), size)))
-    smallest = both(halved, above(spread(2.0 * SMALLEST, size), size))
+    hard = maximum(parts.hard, both(halved, above(2.0 * SMALL, size)))
+    smallest = both(halved, above(2.0 * SMALLEST, size))
     longer = where(above(4.0 * size, left), 0.5 * left, 2.0 * size)  # the last two parts are alike
     longer = where(above(left, 2.0 * size), longer, left)
     patience, waited = adapt_patience(parts, done, failed)
     doubled = both(both(done, hard), above(waited, patience))
     after = where(halved, 0.5 * size, where(doubled, longer, size))
     after = where(sought, LENGTHENING * size, after)
-    after = where(smallest, spread(LENGTHENING * SMALL, size), after)
+    after = where(smallest, LENGTHENING * SMALL, after)
     after = where(both(left, above(after, left)), left, after)  # lanes that arrive keep a part
-    lost = maximum(but_not(sought, above(left, size)), above(failures, spread(MOST_FAILURES, size)))
+    lost = maximum(but_not(sought, above(left, size)), above(failures, MOST_FAILURES))
     seeking = maximum(smallest, sought)
     counts = patience, waited, failures
     parts = Parts(after, left, hard, seeking, doubled, *counts, parts.unlike)

@@ -18,7 +18,7 @@ from vigym.core.compiler.lanes import (
     max_over_body_lanes,
     select_by_precision,
 )
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, where
 from vigym.core.contact.assembly import (
     add_contact_forces,
     add_contact_stiffness,
@@ -112,13 +112,12 @@ def predictor_weights(d, h):
     equal smooth steps of size h a cubic. Negative weights, which occur only in the backward step of
     a composition, become zero, and so do weights that extrapolate too far.
     """
-    o, one = d.full(0.0), d.full(1.0)
     h1 = d.environment.step_size
     h0 = d.environment.previous_step_size
     history = d.environment.history
-    linear = (h1 + h) / where(absolute(h0 + h1), h0 + h1, one)
-    linear = where(history - 0.5, where(linear - 2.5, o, where(linear, linear, o)), o)
-    cubic = where(history - (STEPS_OF_CUBIC - 0.5), where(absolute(h - h1), o, one), o)
+    linear = (h1 + h) / where(absolute(h0 + h1), h0 + h1, 1.0)
+    linear = where(history - 0.5, where(linear - 2.5, 0.0, where(linear, linear, 0.0)), 0.0)
+    cubic = where(history - (STEPS_OF_CUBIC - 0.5), where(absolute(h - h1), 0.0, 1.0), 0.0)
     return linear, cubic
 
 
@@ -187,12 +186,12 @@ def assemble_iterate_forces(d, step, active, iteration):
     """
     per_h = 1.0 / step.h
     if iteration.method.interior_point and d.has_limits > 0:
-        relax_limits(d, where(active, iteration.kappa, d.full(0.0)))
+        relax_limits(d, where(active, iteration.kappa, 0.0))
     gap, nonsmooth = sum_joint_closures(d, step.knot3), d.full(0.0)
     squared_errors = nonsmooth
     if d.track_count > 0:
         place_tracks(d, step.knot3, active)
-        gap = where(find_jumps(d, step.knot2, step.knot3), d.full(JUMPED), gap)
+        gap = where(find_jumps(d, step.knot2, step.knot3), JUMPED, gap)
     if d.active_joint_count > 0:
         nonsmooth, squared_errors = assemble_joint_loads(d, step.knot3, step.h, step.rho)
     if d.loop_row_count > 0:
@@ -258,9 +257,9 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
         of_joints, squared_of_joints, of_limits = update_bounded_forces(
             d, one, per_h, step_proximal(o), iteration.method.half_steps
         )
-        part = where(part - of_limits, of_limits, part)
+        part = minimum(part, of_limits)
         largest, squared = maximum(of_joints, largest), squared_of_joints + squared
-    largest = where(nonsmooth, largest * per_force, o)
+    largest = where(nonsmooth, largest * per_force, 0.0)
     return inertial * per_force, LawErrors(largest, squared, part, velocity, force)
 
 
@@ -285,13 +284,12 @@ def count_equal_steps(d, knot3, h):
     In jerky lanes the count stays below `STEPS_OF_CUBIC`: a line predicts the next step.
     """
     environment = d.environment
-    zero = 0.0 * d.full(1.0)
-    history = where(absolute(h - environment.step_size), zero, environment.history) + 1.0
+    history = where(absolute(h - environment.step_size), 0.0, environment.history) + 1.0
     if d.loop_row_count + d.contact_count > 0:  # beyond a kink the predictor leads to other roots
         change = max_angular_speed_change(d.wide, knot_buffer(d, 0), knot3)
         kink = absolute(h) * max_over_body_lanes(change, h)
-        history = where(above(kink, d.full(KINK)), zero, history)
-    most = d.full(STEPS_OF_CUBIC - 1.0)
+        history = where(above(kink, KINK), 0.0, history)
+    most = STEPS_OF_CUBIC - 1.0
     return where(both(find_jerky_lanes(d, knot3), above(history, most)), most, history)
 
 
@@ -346,7 +344,7 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
             residual = where(nonsmooth, maximum(gap, inertial), residual)
         unbalanced = scaled_residual(d, force, moment)
         if iteration.method.damped and has_loops:
-            unbalanced = maximum(unbalanced - multiplier_rounding_residual(d), o)
+            unbalanced = maximum(unbalanced - multiplier_rounding_residual(d), 0.0)
         # Nonsmooth lanes are measured by the increment as an inertial force. Stiff contacts turn
         # rounding of positions into unbalanced forces, above the goal in short steps. But if the
         # increment is cut at the boundary of the cones, the same share of the forces is missing.

@@ -15,7 +15,7 @@ from vigym.core.body.pose import max_angular_speed_change
 from vigym.core.body.potentials import find_lanes_without_potential
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
-from vigym.core.compiler.simd import absolute, maximum, sqrt, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.contact.rebounds import (
     LEAST_REBOUND_GAIN,
     energy_allowed_to_rebounds,
@@ -81,7 +81,7 @@ def find_lanes_of_rough_work(d, step):
 
     Work estimates are inaccurate with springs, imposed motions, held wrenches and rebounds.
     """
-    imposed = d.full(1.0 if d.wrench_count + d.motion_count > 0 else 0.0)
+    imposed = 1.0 if d.wrench_count + d.motion_count > 0 else 0.0
     return maximum(maximum(imposed, find_lanes_with_springs(d, step)), find_lanes_that_rebound(d))
 
 
@@ -101,8 +101,8 @@ def find_lanes_that_jump(d, change, turn):
     ``turn`` is the largest rotation [rad]: the energies in the middle of steps differ in proportion
     to its square.
     """
-    share, most = SMOOTH_GAIN + SMOOTH_GAIN_OF_TURN * turn * turn, d.full(MOST_SMOOTH_GAIN)
-    least = where(above(share, most), most, share) * change.after
+    share = SMOOTH_GAIN + SMOOTH_GAIN_OF_TURN * turn * turn
+    least = minimum(share, MOST_SMOOTH_GAIN) * change.after
     return above(change.gain - change.explained, least + LEAST_GAIN * change.scale)
 
 
@@ -123,14 +123,14 @@ def find_lanes_that_turn_round(d, step):
     Beyond that angle the momentum of a step falls, and its rate falls beyond 4.2 rad. The equations
     then have roots at which a joint beside one limit turns on to the other limit.
     """
-    o, found = d.full(0.0), d.full(0.0)
+    found = d.full(0.0)
     for r in range(d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
         if body.has_limit > 0:
             for j in range(body.translation_count + body.rotation_count):
                 _, slope, _, momentum_slope = dof_rate_over_step(d, i, j, step.knot3, step.h)
-                falls = maximum(above(o, step.h * slope), above(o, step.h * momentum_slope))
+                falls = maximum(above(0.0, step.h * slope), above(0.0, step.h * momentum_slope))
                 found = maximum(found, falls)
     return found
 
@@ -148,14 +148,14 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     """
     more = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     more = absolute(step.h) * max_over_body_lanes(more, step.h)
-    slight = above(more, d.full(SLIGHT_TURN))
+    slight = above(more, SLIGHT_TURN)
     if not any_lane(slight):
         return d.full(0.0)
-    abrupt, springs = above(more, d.full(SMOOTH_TURN)), find_lanes_with_springs(d, step)
+    abrupt, springs = above(more, SMOOTH_TURN), find_lanes_with_springs(d, step)
     loose = maximum(parts.seeking, find_lanes_of_rough_work(d, step))
-    gains = find_lanes_that_gain(change, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
-    kinked = above(more, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
-    impact = maximum(but_not(above(more, d.full(HALF_TURN)), springs), gains)
+    gains = find_lanes_that_gain(change, where(loose, LOOSE_GAIN, GAIN))
+    kinked = above(more, where(loose, ABRUPT_TURN, SLIGHT_TURN))
+    impact = maximum(but_not(above(more, HALF_TURN), springs), gains)
     if d.has_limits > 0:
         impact = maximum(impact, both(abrupt, find_lanes_that_turn_round(d, step)))
     jumps = both(slight, find_lanes_that_jump(d, change, turn))
@@ -191,7 +191,7 @@ def reject_parts_that_gain(d, step, parts, change, suspects, solved):
     suspects = both(suspects, solved.done)
     if any_lane(suspects):
         suspects = but_not(suspects, find_lanes_of_rough_work(d, step))
-        share = where(parts.seeking, d.full(SOUGHT_GAIN), d.full(GAIN_OF_PARTS))
+        share = where(parts.seeking, SOUGHT_GAIN, GAIN_OF_PARTS)
         return reject_lanes(solved, both(suspects, find_lanes_that_gain(change, share)))
     return solved
 
@@ -239,17 +239,16 @@ def reduce_rebounds_that_gain(d, step, parts, change, rebounds):
 
     Returns the lanes of both.
     """
-    long = above(parts.size, d.full(SMALLEST_INEXACT))
-    more = where(long, d.full(LEAST_REBOUND_GAIN), d.full(LEAST_GAIN))
+    long = above(parts.size, SMALLEST_INEXACT)
+    more = where(long, LEAST_REBOUND_GAIN, LEAST_GAIN)
     allowed, given = energy_allowed_to_rebounds(d, more), energy_given_by_contacts(d, step)
     gains = both(rebounds, above(given, allowed))
-    least = d.full(LEAST_SHARE)
     share = REDUCED * sqrt(allowed / where(gains, given, allowed))
-    share = where(share - least, share, least)
+    share = where(above(share, LEAST_SHARE), share, LEAST_SHARE)
     rises = both(rebounds, find_lanes_that_gain(change, d.full(LOOSE_GAIN)))
-    share = where(but_not(rises, gains), d.full(HALVED), share)
+    share = where(but_not(rises, gains), HALVED, share)
     gains = maximum(gains, rises)
-    separable = both(above(parts.size, d.full(SEPARATE)), find_lanes_of_landings(d))
+    separable = both(above(parts.size, SEPARATE), find_lanes_of_landings(d))
     scale_rebounds(d, but_not(gains, separable), share)
     return gains
 
@@ -271,7 +270,7 @@ def remove_rebounds_of_short_steps(d, parts, failed):
 
     Two contacts may hold a body while the rebound of each would release it.
     """
-    stuck = both(failed, above(d.full(2.0 * SMALLEST_INEXACT), parts.size))
+    stuck = both(failed, above(2.0 * SMALLEST_INEXACT, parts.size))
     if any_lane(stuck):
         scale_rebounds(d, stuck, d.full(0.0))
 
@@ -282,7 +281,7 @@ def reject_rebounds_that_gain(d, step, parts, change, rebounds, solved):
 
     In the shortest steps rebounds are almost zero already, so another force causes the gain.
     """
-    rebounds = both(both(rebounds, solved.done), above(parts.size, d.full(LEAST_REBOUNDING)))
+    rebounds = both(both(rebounds, solved.done), above(parts.size, LEAST_REBOUNDING))
     if any_lane(rebounds):
         gains = reduce_rebounds_that_gain(d, step, parts, change, rebounds)
         return reject_lanes(solved, gains)
@@ -316,8 +315,8 @@ def find_lanes_to_check_roots(d, turn, solved):
     If bodies turn little, only steps of many iterations count: in other steps the forces are nearly
     those of the step before.
     """
-    hard = both(above(solved.iterations, d.full(FEW)), above(turn, d.full(0.5 * SLIGHT_TURN)))
-    return both(solved.done, maximum(above(turn, d.full(0.5 * ABRUPT_TURN)), hard))
+    hard = both(above(solved.iterations, FEW), above(turn, 0.5 * SLIGHT_TURN))
+    return both(solved.done, maximum(above(turn, 0.5 * ABRUPT_TURN), hard))
 
 
 @inline
@@ -328,7 +327,7 @@ def find_suspects(d, step, parts, turn, far, solved):
     inexact, rebounds = o, o
     if d.contact_count > 0:
         inexact = both(done, find_lanes_of_inexact_work(d, step.h))
-        inexact = both(inexact, above(parts.size, d.full(SMALLEST_INEXACT)))
+        inexact = both(inexact, above(parts.size, SMALLEST_INEXACT))
         rebounds = both(done, find_lanes_that_rebound(d))
     swings = find_lanes_that_may_swing(d, step, parts, done)
     roots = find_lanes_to_check_roots(d, turn, solved)

@@ -10,7 +10,7 @@ from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.wrenches import knot_wrench
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, where
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.joint.geometry import anchor_separation
 from vigym.core.loop.constraints import row_direction
@@ -38,7 +38,7 @@ def inertia_across(d, i, knot, arm):
     """
     inertia, square = inertia_matrix(d.body(i)), dot(arm, arm)
     own = mat_t_vec(d.pose(knot, i).rotation, arm)
-    along = dot(own, mat_vec(inertia, own)) / where(square, square, 1.0 + 0.0 * square)
+    along = dot(own, mat_vec(inertia, own)) / where(square, square, 1.0)
     return 0.5 * (inertia[0] + inertia[4] + inertia[8] - along), square
 
 
@@ -72,9 +72,9 @@ def stiffness_across(d, dof, rho):
 
     It is the force of the solution over the length, and never above the spring's own stiffness.
     """
-    length = where(dof.sine, dof.sine, d.full(1.0))
-    across = maximum(2.0 / (1.0 + rho) * dof.accepted_load / length, d.full(0.0))
-    return where(above(across, dof.stiffness), dof.stiffness, across)
+    length = where(dof.sine, dof.sine, 1.0)
+    across = maximum(2.0 / (1.0 + rho) * dof.accepted_load / length, 0.0)
+    return minimum(across, dof.stiffness)
 
 
 @inline
@@ -127,7 +127,7 @@ def largest_swing_of_springs(d, step):
     most = d.full(0.0)
     if point_spring_end(d) > first_point_spring(d):
         for i in range(1, d.body_count):
-            d.body(i).mass_term = d.full(0.0)
+            d.body(i).mass_term = 0.0
         add_swings_of_springs(d, step)
         for i in range(1, d.body_count):
             most = maximum(most, d.body(i).mass_term)
@@ -145,7 +145,7 @@ def damped_share(d, i, inertia, h):
     for j in range(body.rotation_count):
         dof = d.dof(body.first_dof + body.translation_count + j)
         damping = absolute(h) * (dof.damping + dof.kd) / inertia
-        least = damping if j == 0 else where(above(least, damping), damping, least)
+        least = damping if j == 0 else minimum(least, damping)
     return 2.0 / (2.0 + least)
 
 
@@ -181,12 +181,12 @@ def jerk_of_body(d, i, step):
 
     Returns (change of the velocity [m/s, world], of the angular velocity [rad/s, body axes]).
     """
-    environment, one = d.environment, d.full(1.0)
+    environment = d.environment
     h1, h0 = environment.step_size, environment.previous_step_size
     earlier, start = d.pose(knot_buffer(d, 1), i), d.pose(step.knot2, i)
     end = d.pose(step.knot3, i)
     new = step.h / (step.h + h1)
-    old = step.h / where(absolute(h1 + h0), h1 + h0, one)
+    old = step.h / where(absolute(h1 + h0), h1 + h0, 1.0)
     v = scale(new, sub(end.velocity, start.velocity))
     w = scale(new, sub(end.angular_velocity, start.angular_velocity))
     v = axpy(-old, sub(start.velocity, earlier.velocity), v)
@@ -232,7 +232,7 @@ def work_across_spring(d, loop, step):
     jerk = jerk_of_end(d, closure.child, step, arm_b)
     jerk = sub(jerk, jerk_of_end(d, closure.parent, step, arm_a))
     square, along = dot(line, line), dot(line, jerk)
-    along = along * along / where(square, square, d.full(1.0))
+    along = along * along / where(square, square, 1.0)
     across = stiffness_across(d, d.dof(closure.first_dof), step.rho)
     return across * (dot(jerk, jerk) - along)
 
@@ -256,8 +256,8 @@ def find_lanes_of_dependent_rows(d, closure):
     dependent = d.full(0.0)
     for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
         loop_row = d.loop_row(r)
-        left = absolute(d.full(DEPENDENT) * loop_row.accepted_pivot_ratio)
-        dependent = maximum(dependent, above(left, d.full(1.0)))
+        left = absolute(DEPENDENT * loop_row.accepted_pivot_ratio)
+        dependent = maximum(dependent, above(left, 1.0))
     return dependent
 
 
@@ -270,7 +270,7 @@ def subtract_loop_forces_of_step(d, step):
     work, known = d.full(0.0), 2.0 / (1.0 + step.rho)
     for loop in range(d.first_loop, point_spring_end(d)):
         closure, force = d.body(loop), zero3(d)
-        share = where(find_lanes_of_dependent_rows(d, closure), d.full(0.0), known)
+        share = where(find_lanes_of_dependent_rows(d, closure), 0.0, known)
         a, b = closure.parent, closure.child
         arm_a, arm_b, _ = spring_arms(d, loop, step.knot2)
         if loop < first_point_spring(d):  # a joint's force acts in b's anchor
@@ -308,7 +308,7 @@ def find_forces_on_bodies(d, step):
         body = d.body(i)
         change = sub(d.pose(step.knot3, i).velocity, d.pose(step.knot2, i).velocity)
         body.force = scale(body.mass, sub(scale(per_h, change), gravity))
-        body.mass_term = d.full(0.0)
+        body.mass_term = 0.0
     for i in range(1, d.wrench_count):
         body = d.body(i)
         force = knot_wrench(d, i, step.knot2, step.rho)[0]
@@ -344,6 +344,6 @@ def find_swings(d, step):
             arm = sub(d.pose(knot, i).anchor, d.pose(knot, body.parent).position)
             work = work - work_in_swings(d, body.parent, step, arm, force)
     jerks = energy_of_jerks(d, step)
-    known, twice = d.environment.history - 0.5, 2.0 * where(jerks, jerks, d.full(1.0))
-    work, across = where(known, work / twice, 0.0 * work), where(known, across / twice, 0.0 * work)
+    known, twice = d.environment.history - 0.5, 2.0 * where(jerks, jerks, 1.0)
+    work, across = where(known, work / twice, 0.0), where(known, across / twice, 0.0)
     return most, work, across, jerks

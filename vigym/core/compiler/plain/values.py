@@ -12,12 +12,17 @@ Number = np.float64
 
 def where(mask, a, b):
     """Select ``a`` where ``mask > 0``, else ``b``."""
-    return a if mask > 0.0 else b
+    return Number(a if mask > 0.0 else b)
 
 
 def maximum(a, b):
     """Find the larger of two values; NaN if either is."""
-    return a if a != a or a > b else b
+    return Number(a if a != a or a > b else b)
+
+
+def minimum(a, b):
+    """Find the smaller of two values; ``a`` if either is NaN."""
+    return Number(b if a > b else a)
 
 
 def absolute(a):

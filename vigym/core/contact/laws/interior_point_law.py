@@ -15,7 +15,7 @@ cone. Torsion keeps its projection.
 from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import absolute, maximum, sqrt, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.contact.laws.projection_law import (
     Trial,
@@ -58,7 +58,7 @@ def max_approach_speed(d):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active) and not is_nonholonomic(contact):
-            fastest = maximum(fastest, where(contact.active, -contact.velocity[0], o))
+            fastest = maximum(fastest, where(contact.active, -contact.velocity[0], 0.0))
     return fastest
 
 
@@ -101,7 +101,7 @@ def find_lanes_of_forces_at_gaps(d, h):
         contact = d.contact(c)
         if any_lane(contact.active) and not is_nonholonomic(contact):
             loaded = above(contact.force[0], acceleration * contact.effective_mass)
-            open_gap = above(contact.dual[0], rate + 0.0 * found)
+            open_gap = above(contact.dual[0], rate)
             found = maximum(found, both(contact.active, both(loaded, open_gap)))
     return found
 
@@ -127,14 +127,13 @@ def choose_first_iterate(f, u, s, psi, kappa, speed, least_force):
     At the first iteration (s = 0) the force is not less than ``least_force`` [N], to be away from
     the boundary of its cone, and without friction.
     """
-    o = 0.0 * s
     moving = u[1] * u[1] + u[2] * u[2]
-    gamma = where(s, f[0], where(f[0] - least_force, f[0], least_force))
+    gamma = where(s, f[0], where(above(f[0], least_force), f[0], least_force))
     least = kappa / gamma
     psi_kept = maximum(psi, sqrt(moving + least * least))
     psi_new = where(s, psi_kept, sqrt(moving + speed * speed))
-    s_new = where(s, s, where(u[0] - speed, u[0], speed))
-    return (gamma, where(s, f[1], o), where(s, f[2], o)), s_new, psi_new
+    s_new = where(s, s, where(above(u[0], speed), u[0], speed))
+    return (gamma, where(s, f[1], 0.0), where(s, f[2], 0.0)), s_new, psi_new
 
 
 @inline
@@ -212,7 +211,7 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes, resumes
     f, s, psi = choose_first_iterate(last, u, dual[0], dual[1], kappa, speed, least)
     force = select3(both(active, lanes), f, (last[0], last[1], last[2]))
     contact.force = (force[0], force[1], force[2], last[3])
-    s_next, psi_next = where(active, s, o), where(active, psi, o)
+    s_next, psi_next = where(active, s, 0.0), where(active, psi, 0.0)
     contact.dual = (where(lanes, s_next, dual[0]), where(lanes, psi_next, dual[1]))
     force, slopes, dual_slopes = linearize_relaxed_complementarity(f, u, s, psi, kappa)
     contact.dual_slopes = dual_slopes
@@ -241,9 +240,9 @@ def step_to_cone_boundary(x, dx):
     b = x[0] * dx[0] - (x[1] * dx[1] + x[2] * dx[2])
     c = x[0] * x[0] - (x[1] * x[1] + x[2] * x[2])
     root = b * b - a * c
-    per = sqrt(where(root, root, 0.0 * root)) - b
-    ends = where(per - c, c / where(per, per, 1.0 + 0.0 * per), 1.0 + 0.0 * c)
-    return where(ends, ends, 0.0 * ends)
+    per = sqrt(where(root, root, 0.0)) - b
+    ends = where(per - c, c / where(per, per, 1.0), 1.0)
+    return where(ends, ends, 0.0)
 
 
 @inline
@@ -276,6 +275,6 @@ def update_interior_duals(contact, change, per_h, kappa, speed):
     primal = step_to_cone_boundary((f[0], f[1], f[2]), (g[0] - f[0], g[1] - f[1], g[2] - f[2]))
     eta = later[1] - now[1], later[2] - now[2]
     dual = step_to_cone_boundary((psi, now[1], now[2]), (psi_later - psi, eta[0], eta[1]))
-    step_length = where(step_length - primal, primal, step_length)
-    step_length = where(step_length - dual, dual, step_length)
+    step_length = minimum(step_length, primal)
+    step_length = minimum(step_length, dual)
     return BOUNDARY * step_length, interior_law_error(contact, now, per_h, kappa, speed)

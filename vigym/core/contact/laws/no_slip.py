@@ -57,10 +57,10 @@ def rolling_direction_slope(axle, normal, motion):
     across = cross(axle, normal)
     square = dot(across, across)
     clear = square - DEGENERATE
-    per_square = where(clear, 1.0 / where(clear, square, square * 0.0 + 1.0), square * 0.0)
+    per_square = where(clear, 1.0 / where(clear, square, 1.0), 0.0)
     flat = axpy(-per_square * dot(across, motion), across, motion)
     slope = axpy(dot(axle, flat), normal, scale(-dot(axle, normal), flat))
-    return scale(per_square * sqrt(maximum(square, 0.0 * square)), slope)
+    return scale(per_square * sqrt(maximum(square, 0.0)), slope)
 
 
 @inline

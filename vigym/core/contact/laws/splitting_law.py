@@ -86,7 +86,7 @@ def largest_difference(contact, a, b):
     """Find the largest difference of two forces of a contact (n, 1, 2, spin) [N]."""
     mu1, mu2 = contact.friction_along, contact.friction_across
     tangential = maximum(absolute(a[1] - b[1]), absolute(a[2] - b[2]))
-    tangential = where(mu1 - mu2, mu1, mu2) * tangential
+    tangential = maximum(mu1, mu2) * tangential
     return maximum(absolute(a[0] - b[0]), maximum(tangential, absolute(a[3] - b[3])))
 
 
@@ -100,7 +100,7 @@ def solve_contact_law(d, contact, rho):
     rho_n, rho_1, rho_2, rho_s = splitting_slopes(d, contact, rho)
     f, z = contact.affine_force, contact.law_velocity
     trial = f[0] - rho_n * z[0], f[1] - rho_1 * z[1], f[2] - rho_2 * z[2], f[3] - rho_s * z[3]
-    normal = where(trial[0], trial[0], d.full(0.0))
+    normal = where(trial[0], trial[0], 0.0)
     b1, b2 = project_tangential(d, (trial[1], trial[2]), normal)
     spin = clamp_symmetric(trial[3], normal)
     velocity = (
@@ -133,19 +133,16 @@ def update_contacts_splitting(d, per_h, prox, scale):
                 aside = 0.0 * off
             else:
                 aside, off = solve_contact_law(d, contact, scale * per_h * contact.effective_mass)
-            velocity_error = maximum(
-                velocity_error, where(contact.active, aside / scale, 0.0 * contact.active)
-            )
-            force_error = maximum(force_error, where(contact.active, off, 0.0 * contact.active))
+            velocity_error = maximum(velocity_error, where(contact.active, aside / scale, 0.0))
+            force_error = maximum(force_error, where(contact.active, off, 0.0))
     return velocity_error, force_error
 
 
 @phase(needs="contacts")
 def start_contacts_sticking(d):
     """Clear the velocities that the laws chose, so that all contacts start as sticking ones."""
-    o = d.full(0.0)
     for c in range(d.contact_count):
-        d.contact(c).law_velocity = (o, o, o, o)
+        d.contact(c).law_velocity = (0.0, 0.0, 0.0, 0.0)
 
 
 @inline
