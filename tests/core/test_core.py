@@ -32,7 +32,7 @@ def moved(plan, model, state, work, h, step_length):
     d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
     w = d.wide
     knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
-    apply_increment(w, knot2, knot3, w.full(h), w.full(step_length), w.full(1.0))
+    apply_increment(w, knot2, knot3, w.full(h), w.full(step_length), w.full(True))
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
     assemble_joint_loads(d, knot3, h, 1.0)

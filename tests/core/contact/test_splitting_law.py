@@ -25,7 +25,7 @@ def contact_with(force):
         force=force,
         affine_force=force,
         law_velocity=(0.0,) * 4,
-        active=1.0,
+        active=np.True_,
     )
 
 

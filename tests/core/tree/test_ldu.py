@@ -83,7 +83,8 @@ def assembled(mech):
     d = data_of(sim)
     knot2, knot3 = knot_buffer(d, 0), knot_buffer(d, -1)
     d.environment.iterations_left = 1.0
-    start_attempt(d, Step(knot2, knot3, H, ONE), ONE, PROJECTIONS._replace(damped=True), TOLERANCE)
+    step, method = Step(knot2, knot3, H, ONE), PROJECTIONS._replace(damped=True)
+    start_attempt(d, step, np.True_, method, TOLERANCE)
     ldu.sum_joint_closures(d, knot3)
     assemble_joint_loads(d, knot3, H, ONE)
     assemble_body_blocks(d, knot2, knot3, H)

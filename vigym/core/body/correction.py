@@ -4,7 +4,6 @@ Bodies that cannot be led back are held, see `vigym.core.contact.held`.
 """
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import any_lane
 from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.math.vectors import dot
 from vigym.core.model.tables.plan import ALIGNED, PAIR_BALL_CONTACT
@@ -18,7 +17,7 @@ def free_fall_acceleration(d):
     """Compute the acceleration of free fall [m/s^2], one without gravity."""
     gravity = d.environment.gravity
     g = sqrt(dot(gravity, gravity))
-    return where(g, g, 1.0)
+    return where(g > 0.0, g, 1.0)
 
 
 @inline
@@ -31,14 +30,14 @@ def least_end_distance(d, distance, h, lever):
     [m], which is one for distances.
     """
     end = d.full(0.0)
-    if any_lane(-distance):
+    if (distance < 0.0).any():
         depth = absolute(distance)
         depth = minimum(depth, MAX_CORRECTION)
         fall = free_fall_acceleration(d) * (h * h) / lever
         back = sqrt(2.0 * fall * depth)
         back = minimum(back, MAX_CORRECTION)
         end = distance + d.environment.leads_back * back
-    return where(end, 0.0, end)
+    return where(end > 0.0, 0.0, end)
 
 
 @inline
@@ -49,7 +48,7 @@ def find_gap_target(d, contact, gap, h):
     """
     least = least_end_distance(d, gap, h, d.full(1.0))
     rebound = contact.rebound_velocity
-    return where(rebound, maximum(h * rebound + where(gap, 0.0, gap), least), least)
+    return where(rebound > 0.0, maximum(h * rebound + where(gap > 0.0, 0.0, gap), least), least)
 
 
 @inline
@@ -61,7 +60,7 @@ def least_gap(d, contact, gap):
     if contact.kind >= PAIR_BALL_CONTACT:
         return gap
     depth = d.body(contact.body).depth
-    return where(gap + depth, -depth, gap)
+    return where(gap + depth > 0.0, -depth, gap)
 
 
 @inline

@@ -44,8 +44,8 @@ def extrapolate_velocity(latest, one_back, two_back, three_back, linear, cubic):
     e2 = sub(e1, f1)
     low = axpy(linear, d1, latest)
     high = axpy(cubic, add(d2, sub(d2, e2)), low)
-    low = select3(linear, low, latest)
-    return select3(cubic, high, low)
+    low = select3(linear > 0.0, low, latest)
+    return select3(cubic > 0.0, high, low)
 
 
 @inline

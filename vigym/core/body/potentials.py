@@ -8,8 +8,7 @@ body vibrate is stable up to an angular frequency of 2/h.
 import math
 
 from vigym.core.compiler.callbacks import make_caller
-from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, but_not
+from vigym.core.compiler.kernel import inline, no_lanes, phase, zero
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.math.vectors import axpy, cross, mat_t_vec, max_abs3, scale, sub
 
@@ -52,11 +51,11 @@ def add_potential_impulses(d, knot, h1):
         body.torque = sub(body.torque, moment)
 
 
-@phase(needs="imposed", otherwise=zero)
+@phase(needs="imposed", otherwise=no_lanes)
 def find_lanes_without_potential(d, knot):
     """Find the lanes in which a function of a potential fails at a knot."""
     total = absolute(sum_potential_energies(d, knot))
-    return but_not(d.full(1.0), above(math.inf, total))  # false for NaN
+    return ~(total < math.inf)  # false for NaN
 
 
 @phase(needs="imposed", otherwise=zero)

@@ -18,7 +18,7 @@ from vigym.core.compiler.packs import (
     store_run,
     unpack_lanes,
 )
-from vigym.core.compiler.simd import LANES, LanesType, slot_pointer
+from vigym.core.compiler.simd import LANES, LanesType, mask_type, slot_pointer
 from vigym.core.model.tables.plan import HEADER
 from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS, TABLES
 
@@ -100,6 +100,8 @@ class RowType(types.Type):
             return PACK if self.refers_in_lanes(field) else types.intp
         if field.indexed:
             return ElementsType(self.token, self.pointer)
+        if field.is_mask:
+            return mask_type(self.token)
         return self.token if field.width == 1 else types.UniTuple(self.token, field.width)
 
 

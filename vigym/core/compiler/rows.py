@@ -15,7 +15,7 @@ expression             meaning
 ``d.environment``      the one row that an environment has of its own
 ``d.body_count``       entry of the plan's header; 0 at compile time where a feature is absent
 ``d.dof_block_count``  number of blocks of a kind of rows; ``d.block_count`` of bodies
-``d.full(x)``          number x in every lane
+``d.full(x)``          number x in every lane, or a mask of a truth value
 ``d.number(slot)``     float that lies in a slot of the plan
 ``d.lane_count``       environments that a value holds: 1 in a single environment
 ``row.field``          float, vector, or a tuple of them; an integer for fields of the plan
@@ -64,6 +64,8 @@ from vigym.core.compiler.packs import (
 from vigym.core.compiler.simd import (
     LANES,
     LanesType,
+    is_mask,
+    mask_type,
     slot_pointer,
     spread_value,
     vector_type_of_dtype,
@@ -211,7 +213,7 @@ def _lower_number(context, builder, sig, args):
 
 
 def _lower_full(context, builder, sig, args):
-    """Make code for ``d.full(number)``."""
+    """Make code for ``d.full(value)``."""
     return spread_value(context, builder, sig.return_type, args[1], sig.args[1])
 
 
@@ -225,7 +227,12 @@ for _kind, _rows in ROW_KINDS.items():
             _lower_row(_kind),
         )
 _method("number", 1, lambda data, slot: types.float64, _lower_number)
-_method("full", 1, lambda data, *args: data.token, _lower_full)
+_method(
+    "full",
+    1,
+    lambda data, value: mask_type(data.token) if is_mask(value) else data.token,
+    _lower_full,
+)
 
 
 @infer_getattr
@@ -363,15 +370,21 @@ def _get_of_row(context, builder, row, value, name):
         values = [gather(builder, at, vector) for at in places]
     else:
         values = [builder.load(at, align=8) for at in places]
+    if field.is_mask:
+        return builder.fcmp_ordered(">", values[0], ir.Constant(values[0].type, None))
     return values[0] if field.width == 1 else context.make_tuple(builder, row.type_of(name), values)
 
 
 @lower_setattr_generic(RowType)
 def _set_of_row(context, builder, sig, args, name):
-    row, width = sig.args[0], sig.args[0].fields[name][1].width
+    row, (_, field, _) = sig.args[0], sig.args[0].fields[name]
     if row.packed:
         raise NotImplementedError(f"found {name!r} of a pack written, expected that of a run")
-    parts = [args[1]] if width == 1 else cgutils.unpack_tuple(builder, args[1], width)
+    parts = [args[1]]
+    if field.is_mask:
+        parts = [builder.uitofp(args[1], context.get_value_type(row.token))]
+    elif field.width > 1:
+        parts = cgutils.unpack_tuple(builder, args[1], field.width)
     for k, part in enumerate(parts):
         at = _element(context, builder, row, args[0], name, k)
         if row.is_run:

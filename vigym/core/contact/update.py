@@ -1,7 +1,7 @@
 """Contact forces after an increment, after the part of it that is taken, and of the solution."""
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
-from vigym.core.compiler.lanes import any_lane, both, max_over_body_lanes
+from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.assembly import contact_wrench, sum_squared_law_errors
 from vigym.core.contact.kinematics import contact_newton_increment, point_newton_increment
@@ -87,7 +87,7 @@ def update_projections_in_blocks(d, per_h, prox):
     worst = w.full(0.0)
     for block in range(d.contact_block_count):
         contact = w.contact(block)
-        if any_lane(contact.active):
+        if contact.active.any():
             worst = maximum(worst, update_projection(w, contact, wide_per_h, wide_prox))
     return max_over_body_lanes(worst, per_h)
 
@@ -102,7 +102,7 @@ def update_contacts_projection(d, per_h, prox):
     worst = update_projections_in_blocks(d, per_h, prox)
     for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
-        if contact.membership == LONE and any_lane(contact.active):
+        if contact.membership == LONE and contact.active.any():
             worst = maximum(worst, update_projection(d, contact, per_h, prox))
     return worst, sum_squared_law_errors(d)
 
@@ -116,7 +116,7 @@ def squared_law_errors_of_contacts(d, step_length, per_h, prox):
     total = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active) and not is_nonholonomic(contact):
+        if contact.active.any() and not is_nonholonomic(contact):
             force = interpolate4(contact.force, contact.affine_force, step_length)
             seen, end = contact.velocity_seen, contact.velocity_next
             v = interpolate4(seen, end, step_length)
@@ -142,7 +142,7 @@ def update_contacts_interior(d, per_h, prox, kappa, speed):
     for c in range(d.contact_count):
         contact = d.contact(c)
         active = contact.active
-        if any_lane(active):
+        if active.any():
             change = update_contact_after_increment(d, contact, per_h)
             part = step_length
             if is_nonholonomic(contact):
@@ -167,7 +167,7 @@ def step_duals(d, step_length, mask):
     """Step the duals of the contacts by ``step_length`` of their way, in the lanes of the mask."""
     for c in range(d.contact_count):
         contact = d.contact(c)
-        taken = both(mask, contact.active)  # lanes that are not active have none yet
+        taken = mask & contact.active  # lanes that are not active have none yet
         dual, end = contact.dual, contact.dual_next
         contact.dual = (
             interpolate_in_mask(dual[0], end[0], step_length, taken),

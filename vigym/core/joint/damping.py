@@ -36,7 +36,7 @@ def squared_resolution(dof, h):
     It is zero without a spring.
     """
     mass = dof.effective_mass
-    return 0.25 * h * h * dof.stiffness / where(mass, mass, 1.0)
+    return 0.25 * h * h * dof.stiffness / where(mass > 0.0, mass, 1.0)
 
 
 @inline
@@ -65,7 +65,7 @@ def damper_at_knot(dof, h, rho):
         (damping, part of the force that is due to the slow rate).
     """
     before, now = rho * vibration_damping(dof, rho * h), vibration_damping(dof, h)
-    lesser = where(h * (before - now), now, before)  # both have the sign of h
+    lesser = where(h * (before - now) > 0.0, now, before)  # both have the sign of h
     damping = (0.5 + 0.5 * rho) * dof.damping + 0.5 * (before + now)
     return damping, 0.5 * (before + lesser) * dof.slow_rate
 

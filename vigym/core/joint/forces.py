@@ -16,8 +16,8 @@ step's end: they are implicit, and enter the pivot of their own dof only.
 Where a spring vibrates too fast for a step, its damper is another, see `vigym.core.joint.damping`.
 """
 
-from vigym.core.compiler.kernel import inline, phase, two_zeros
-from vigym.core.compiler.lanes import both, max_over_body_lanes
+from vigym.core.compiler.kernel import inline, no_lanes_and_zero, phase
+from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows
 from vigym.core.compiler.simd import LANES, absolute, maximum, minimum, sqrt, where
 from vigym.core.joint.ball_spring import (
@@ -159,7 +159,7 @@ def set_dof_load(d, i, j, knot3, h, weight):
     dof.load = dof.constant_load + (damping * rate + inertial)
     dof.compliance = damping * slope + inertia * momentum_slope
     bounded = joint_has_bounded_forces(body)
-    active, error = o, o
+    active, error = d.full(False), o
     if has_own_coordinate(d, i, j) and (body.has_spring > 0 or bounded):
         change = coordinate_change(d, i, j, rate, slope, h)
         add_spring_load(dof, 0.5 * spring_stretch(dof, change))
@@ -172,17 +172,17 @@ def set_dof_load(d, i, j, knot3, h, weight):
     return active, error
 
 
-@phase(needs="packs", otherwise=two_zeros)
+@phase(needs="packs", otherwise=no_lanes_and_zero)
 def assemble_loads_in_runs(d, knot3, h, weight):
     """Assemble the loads of hinges that are alike, see ``assemble_joint_loads``."""
     w = d.wide
     wide_h, wide_weight = w.full(h), w.full(weight)
-    held, errors = w.full(0.0), d.full(0.0)
+    held, errors = w.full(False), d.full(0.0)
     for first in range(0, d.first_lone_joint, LANES):
         hinges = run_of_hinges(d, first)
         active, error = set_dof_load(w, hinges, 0, knot3, wide_h, wide_weight)
         own = lanes_of_rows(hinges, held)
-        held = maximum(held, both(own, active))
+        held = held | own & active
         errors = add_lanes(errors, error * error, own)
     return max_over_body_lanes(held, errors), errors
 
@@ -202,7 +202,7 @@ def assemble_joint_loads(d, knot3, h, rho):
         body = d.body(i)
         for j in range(body.translation_count + body.rotation_count):
             active, error = set_dof_load(d, i, j, knot3, h, weight)
-            held = maximum(held, active)
+            held = held | active
             errors = errors + error * error
         if body.rotation_count == 3:
             if d.loop_count > 0 and i >= d.first_loop:

@@ -17,7 +17,6 @@ It is zero in lanes that other methods solve.
 
 from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 
 BOUNDARY = 0.99  # part of the way to the boundary, of a cone or zero, that an increment may go
@@ -27,14 +26,14 @@ FAR = 1e12  # [m/s or rad/s] clearance over a step where there is no limit
 @inline
 def step_to_zero(x, dx):
     """Compute how far from a number x > 0 along dx it stays so, at most one."""
-    share = x / where(absolute(dx), absolute(dx), 1.0)
-    return where(-dx - x, share, 1.0)
+    share = x / where(absolute(dx) > 0.0, absolute(dx), 1.0)
+    return where(-dx > x, share, 1.0)
 
 
 @inline
 def has_interior_limits(body, dof):
     """Return whether the interior point solves the limits of a dof of a joint in any lane."""
-    return body.has_limit > 0 and any_lane(dof.relaxation)
+    return body.has_limit > 0 and (dof.relaxation > 0.0).any()
 
 
 @inline
@@ -50,9 +49,9 @@ def choose_first_limit(force, slack, clearance, last, kappa, least):
 
     ``last`` is the present force of the dof's limits, ``least`` the least slack to start with.
     """
-    first = where(above(clearance, least), clearance, least)
+    first = where(clearance > least, clearance, least)
     push = maximum(last, kappa / first)
-    has = both(above(slack, 0.0), above(force, 0.0))
+    has = (slack > 0.0) & (force > 0.0)
     return where(has, force, push), where(has, slack, first)
 
 
@@ -63,7 +62,7 @@ def linearize_interior_limits(d, dof, per_h, affine, slopes):
     Takes and returns affine forces and slopes of motor, limit and dry friction.
     """
     kappa = dof.relaxation
-    inside = above(kappa, 0.0)
+    inside = kappa > 0.0
     last = dof.forces
     forces, slacks = dof.limit_forces, dof.limit_slacks
     lower, upper = clearances(d, dof)
@@ -95,20 +94,20 @@ def stiffness_of_relaxed_limits(body, dof, per_h):
         return o
     forces, kappa = dof.limit_forces, dof.relaxation
     squared = forces[0] * forces[0] + forces[1] * forces[1]
-    return where(kappa, per_h * squared / where(kappa, kappa, 1.0), 0.0)
+    return where(kappa > 0.0, per_h * squared / where(kappa > 0.0, kappa, 1.0), 0.0)
 
 
 @inline
 def slack_error(d, slack, clearance):
     """Compute how far a slack is from its clearance; nothing where there is no limit."""
     error = absolute(slack - clearance)
-    return where(above(FAR, clearance), error, 0.0)
+    return where(clearance < FAR, error, 0.0)
 
 
 @inline
 def next_slack(d, clearance, change):
     """Compute the slack after an increment, far away where there is no limit."""
-    return where(above(FAR, clearance), clearance + change, FAR)
+    return where(clearance < FAR, clearance + change, FAR)
 
 
 @inline
@@ -119,7 +118,7 @@ def update_interior_limits(d, dof, per_h):
     limits' forces from their law before it).
     """
     kappa, moved = dof.relaxation, dof.increment
-    inside, one = above(kappa, 0.0), d.full(1.0)
+    inside, one = kappa > 0.0, d.full(1.0)
     f, s = dof.limit_forces, dof.limit_slacks
     affine, slopes = dof.limit_affine_forces, dof.limit_slopes
     lower, upper = clearances(d, dof)
@@ -145,7 +144,7 @@ def move_in_mask(mask, step_length, x, later):
 @inline
 def step_interior_limits(d, dof, step_length, mask):
     """Move forces and slacks of both limits by a part of their increment, in lanes of the mask."""
-    moving = both(mask, above(dof.relaxation, 0.0))
+    moving = mask & (dof.relaxation > 0.0)
     f, s = dof.limit_forces, dof.limit_slacks
     later, slacks = dof.limit_affine_forces, dof.limit_next_slacks
     dof.limit_forces = (

@@ -8,7 +8,7 @@ infinite pivot, it does not move.
 import math
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, read_column, write_column
+from vigym.core.compiler.lanes import read_column, write_column
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.ball_spring import reset_increment_axis
 from vigym.core.kernels.knot_velocity import write_anchored_inertias
@@ -31,7 +31,7 @@ CLOSED = 1e-13  # scaled gap that ends Newton's method
 @inline
 def find_given_lanes(d, value):
     """Find the lanes that hold a number."""
-    return where(absolute(value) + 1.0, 1.0, 0.0)
+    return absolute(value) >= 0.0
 
 
 @phase
@@ -61,7 +61,7 @@ def hold_given(d, given, rates, held, first):
             column = body.first_position + (j if free < 3 or j < n else n)
             if rates:
                 column = body.first_velocity + j
-            fixed = both(held, find_given_lanes(d, read_column(given, first, column, o)))
+            fixed = held & find_given_lanes(d, read_column(given, first, column, o))
             dof = d.dof(body.first_dof + j)
             dof.compliance = where(fixed, math.inf, 0.0)
             if free == 3 and j >= n:
@@ -141,12 +141,12 @@ def close_loops(d, knot, positions, given, held, active, first):
     for _ in range(ITERATIONS):
         forward_kinematics(d, knot, positions, first)
         update_loop_anchors(d, knot)
-        place_tracks(d, knot, d.full(1.0))
+        place_tracks(d, knot, d.full(True))
         hold_given(d, given, False, held, first)
         sum_joint_closures(d, knot)
         gap = maximum(loop_residuals(d, knot), coupling_errors(d, positions, first))
-        active = both(active, above(gap, CLOSED))
-        if not any_lane(active):
+        active = active & (gap > CLOSED)
+        if not active.any():
             break
         step_length = MAX_ROTATION / maximum(closing_motion(d, knot), MAX_ROTATION)
         for i in range(1, d.body_count):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.potentials import sum_potential_energies
 from vigym.core.compiler.kernel import entry, inline, phase
-from vigym.core.compiler.lanes import any_lane, write_column, write_vector
+from vigym.core.compiler.lanes import write_column, write_vector
 from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.contact.at_knot import twice_contact_work
 from vigym.core.contact.kinematics import contact_newton_increment
@@ -146,7 +146,7 @@ def store_first_rate(d, dof, rate):
 
     Of springs between points it is known once velocities are.
     """
-    starts = where(absolute(d.environment.step_size), 0.0, 1.0)
+    starts = ~(absolute(d.environment.step_size) > 0.0)
     dof.last_rate = where(starts, rate, dof.last_rate)
 
 
@@ -301,8 +301,8 @@ def read_contacts(d, knot, out, first, column):
         column += READ_CONTACT
         if contact.kind < SKATE:
             depth = maximum(depth, -gap)
-            sliding = maximum(sliding, where(contact.last_force[0], slip, 0.0))
-        if any_lane(contact.active):
+            sliding = maximum(sliding, where(contact.last_force[0] > 0.0, slip, 0.0))
+        if contact.active.any():
             work = twice_contact_work(d, contact, knot, motion)
             lost = lost - where(contact.active, 0.5 * work, 0.0)
         power = power - dot(force, slide)
@@ -321,7 +321,7 @@ def write_group_readings(d, out, first):
         potential = potential + sum_potential_energies(d, knot)
     gap, slip = largest_constraint_errors(d, knot)
     if d.track_count > 0:
-        gap = maximum(gap, start_tracks(d, knot, d.full(1.0)))
+        gap = maximum(gap, start_tracks(d, knot, d.full(True)))
     column += d.position_count + d.velocity_count
     contacts = column + READ_COUNT
     depth, sliding, taken, rubbed = read_contacts(d, knot, out, first, contacts)

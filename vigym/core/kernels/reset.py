@@ -10,15 +10,7 @@ from vigym.core.body.pose import (
 )
 from vigym.core.body.wrenches import clear_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
-from vigym.core.compiler.lanes import (
-    any_lane,
-    both,
-    but_not,
-    cosine_sine,
-    max_over_body_lanes,
-    read_column,
-    rounded,
-)
+from vigym.core.compiler.lanes import cosine_sine, max_over_body_lanes, read_column, rounded
 from vigym.core.compiler.simd import absolute, sqrt, where
 from vigym.core.joint.coordinates import store_all_coordinates, stored_coordinate
 from vigym.core.joint.geometry import rotation_axis, translation_axis
@@ -160,11 +152,11 @@ def clear_environment(d):
     environment.history = 0.0
     environment.missed_starts = 0.0
     environment.interior_steps = 0.0
-    environment.unpolished = 0.0
+    environment.unpolished = False
     environment.slow_methods_wait = 0.0
     environment.held_steps = 0.0
     environment.last_held_steps = 0.0
-    environment.releases = 0.0
+    environment.releases = False
     environment.rebound_energy = 0.0
     environment.dissipated = 0.0
     environment.work = 0.0
@@ -245,7 +237,7 @@ def count_turns_of_angles(d, positions, first):
             dof.turns = 0.0
             angle = stored_coordinate(d, i, j)
             given = read_column(positions, first, body.first_position + j, o)
-            given = where(absolute(given) + 1.0, given, 0.0)
+            given = where(absolute(given) >= 0.0, given, 0.0)
             turns = rounded((given - angle) / (2.0 * math.pi))
             dof.turns = turns / (3.0 - free)
 
@@ -277,20 +269,20 @@ def start_springs(d):
 def reset_group(d, positions, velocities, first, lanes):
     """Start the lanes afresh from joint coordinates and velocities."""
     save_state(d)
-    one, knot = d.full(1.0), knot_buffer(d, 0)
+    knot = knot_buffer(d, 0)
     forward_kinematics(d, knot, positions, first)
     set_body_velocities(d, knot, velocities, first)
     update_loop_anchors(d, knot)
     clear_history(d, velocities, first)
     start_closing_rates(d, knot)
-    start_places(d, one)
-    store_all_coordinates(d, knot, one)
-    store_point_spring_lengths(d, knot, one)
+    start_places(d, d.full(True))
+    store_all_coordinates(d, knot, d.full(True))
+    store_point_spring_lengths(d, knot, d.full(True))
     count_turns_of_angles(d, positions, first)
     start_motions(d, velocities, first)
     start_springs(d)
-    others = but_not(one, lanes)
-    if any_lane(others):
+    others = ~lanes
+    if others.any():
         restore_state(d, d.wide.full(others))
 
 
@@ -301,8 +293,8 @@ def reset(plan, model, state, work, features, batch, positions, velocities, mask
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         first = g * d.lane_count
         selected = read_column(mask, first, 0, d.full(0.0))
-        lanes = both(selected, occupied_lanes(d, first, mask.shape[0]))
-        if any_lane(lanes):
+        lanes = (selected > 0.0) & occupied_lanes(d, first, mask.shape[0])
+        if lanes.any():
             reset_group(d, positions, velocities, first, lanes)
 
 

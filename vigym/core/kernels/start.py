@@ -7,8 +7,8 @@ first step and the energy balance start from these velocities.
 """
 
 from vigym.core.compiler.kernel import entry, inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, but_not, read_column
-from vigym.core.compiler.simd import maximum, sqrt, where
+from vigym.core.compiler.lanes import read_column
+from vigym.core.compiler.simd import sqrt, where
 from vigym.core.contact.at_knot import work_of_contacts_at_knot
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.rebounds import (
@@ -61,8 +61,8 @@ def set_rebounds(d, knot, h):
         contact = d.contact(c)
         if contact.kind < SKATE:
             approach, _, _ = touching_velocity(d, contact, knot, knot)
-            lands = both(contact.active, above(contact.affine_force[0], 0.0))
-            lands = both(lands, above(-approach, slow))
+            lands = contact.active & (contact.affine_force[0] > 0.0)
+            lands = lands & (-approach > slow)
             contact.rebound_velocity = where(lands, -approach * contact.restitution, 0.0)
 
 
@@ -120,22 +120,22 @@ def start_group(d, lanes, h, changes, sums, first):
             set_rebounds(d, knot, h)
             gains = find_lanes_that_rebound(d)
         else:
-            gains = maximum(unsettled, above(work_of_contacts_at_knot(d, knot), limit))
+            gains = unsettled | (work_of_contacts_at_knot(d, knot) > limit)
             scale_rebounds(d, gains, 0.5 if trials > 1 else 0.0)
         trials -= 1
-        if trials < 0 or not any_lane(gains):
+        if trials < 0 or not gains.any():
             trials = -1
             store_start_velocities(d, knot)
             left -= 1
-    scale_rebounds(d, d.full(1.0), 0.0)
+    scale_rebounds(d, d.full(True), 0.0)
     keep_other_lanes(d, lanes)
 
 
 @inline
 def keep_other_lanes(d, lanes):
     """Restore the lanes that are not to start."""
-    others = but_not(d.full(1.0), lanes)
-    if any_lane(others):
+    others = ~lanes
+    if others.any():
         restore_state(d, d.wide.full(others))
 
 
@@ -143,7 +143,7 @@ def keep_other_lanes(d, lanes):
 def read_lanes(d, mask, first):
     """Read the lanes of environments whose mask (environments, 1) is 1."""
     selected = read_column(mask, first, 0, d.full(0.0))
-    return both(selected, occupied_lanes(d, first, mask.shape[0]))
+    return (selected > 0.0) & occupied_lanes(d, first, mask.shape[0])
 
 
 @entry
@@ -159,5 +159,5 @@ def start(plan, model, state, work, features, batch, mask, timestep, changes, su
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         first = g * d.lane_count
         lanes = read_lanes(d, mask, first)
-        if any_lane(lanes):
+        if lanes.any():
             start_group(d, lanes, timestep, changes, sums, first)

@@ -58,7 +58,7 @@ def point_spring_length(d, loop, knot):
 def unit_or_zero(vector):
     """Compute a unit vector; zero for a vector of no length, whose direction is undefined."""
     size = sqrt(dot(vector, vector))
-    s = where(size, 1.0 / size, 0.0)
+    s = where(size > 0.0, 1.0 / size, 0.0)
     return scale(s, vector)
 
 

@@ -1,7 +1,6 @@
 """Loop rows in the solves: residuals towards the root, multipliers towards the leaves."""
 
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.loop.elimination import (
     all_loop_rows_inactive,
@@ -162,6 +161,6 @@ def multiplier_rounding_residual(d):
 @inline
 def find_rounded_multipliers(d, lanes, residual):
     """Find the lanes whose scaled residual is no more than the rounding of multipliers causes."""
-    if not any_lane(lanes):
+    if not lanes.any():
         return lanes
-    return both(lanes, above(multiplier_rounding_residual(d), residual))
+    return lanes & (multiplier_rounding_residual(d) > residual)

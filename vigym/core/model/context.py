@@ -19,9 +19,9 @@ ALL_FEATURES = 1.0j
 @inline
 def occupied_lanes(d, first, environments):
     """Find the lanes of a group that hold an environment; ``first`` is in its first lane."""
-    mask = d.full(0.0)
+    mask = d.full(False)
     for k in range(d.lane_count):
-        mask = with_lane(mask, k, 1.0 if first + k < environments else 0.0)
+        mask = with_lane(mask, k, first + k < environments)
     return mask
 
 

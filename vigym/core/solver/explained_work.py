@@ -95,8 +95,8 @@ def kinetic_energy(d, knot, base):
 @inline
 def spring_work(force, stiffness):
     """Compute force^2 / stiffness [J], zero without a spring."""
-    own = where(stiffness, stiffness, 1.0)
-    return where(stiffness, force * force / own, 0.0)
+    own = where(stiffness > 0.0, stiffness, 1.0)
+    return where(stiffness > 0.0, force * force / own, 0.0)
 
 
 @inline
@@ -241,8 +241,8 @@ def power_of_contacts(d, step):
         contact = d.contact(c)
         if contact.kind < SKATE:
             power = maximum(-contact.power, 0.0)
-            rebounds = rebounds + where(contact.rebound_velocity, power, 0.0)
-            given = given + where(contact.rebound_velocity, 0.0, power)
+            rebounds = rebounds + where(contact.rebound_velocity > 0.0, power, 0.0)
+            given = given + where(contact.rebound_velocity > 0.0, 0.0, power)
     return rebounds, given
 
 

@@ -9,7 +9,6 @@ points of length l under a tension T resists motion across it with the stiffness
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.wrenches import knot_wrench
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above
 from vigym.core.compiler.simd import absolute, maximum, minimum, where
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.joint.geometry import anchor_separation
@@ -38,7 +37,7 @@ def inertia_across(d, i, knot, arm):
     """
     inertia, square = inertia_matrix(d.body(i)), dot(arm, arm)
     own = mat_t_vec(d.pose(knot, i).rotation, arm)
-    along = dot(own, mat_vec(inertia, own)) / where(square, square, 1.0)
+    along = dot(own, mat_vec(inertia, own)) / where(square > 0.0, square, 1.0)
     return 0.5 * (inertia[0] + inertia[4] + inertia[8] - along), square
 
 
@@ -72,7 +71,7 @@ def stiffness_across(d, dof, rho):
 
     It is the force of the solution over the length, and never above the spring's own stiffness.
     """
-    length = where(dof.sine, dof.sine, 1.0)
+    length = where(dof.sine > 0.0, dof.sine, 1.0)
     across = maximum(2.0 / (1.0 + rho) * dof.accepted_load / length, 0.0)
     return minimum(across, dof.stiffness)
 
@@ -186,7 +185,7 @@ def jerk_of_body(d, i, step):
     earlier, start = d.pose(knot_buffer(d, 1), i), d.pose(step.knot2, i)
     end = d.pose(step.knot3, i)
     new = step.h / (step.h + h1)
-    old = step.h / where(absolute(h1 + h0), h1 + h0, 1.0)
+    old = step.h / where(absolute(h1 + h0) > 0.0, h1 + h0, 1.0)
     v = scale(new, sub(end.velocity, start.velocity))
     w = scale(new, sub(end.angular_velocity, start.angular_velocity))
     v = axpy(-old, sub(start.velocity, earlier.velocity), v)
@@ -232,7 +231,7 @@ def work_across_spring(d, loop, step):
     jerk = jerk_of_end(d, closure.child, step, arm_b)
     jerk = sub(jerk, jerk_of_end(d, closure.parent, step, arm_a))
     square, along = dot(line, line), dot(line, jerk)
-    along = along * along / where(square, square, 1.0)
+    along = along * along / where(square > 0.0, square, 1.0)
     across = stiffness_across(d, d.dof(closure.first_dof), step.rho)
     return across * (dot(jerk, jerk) - along)
 
@@ -253,11 +252,11 @@ def find_lanes_of_dependent_rows(d, closure):
 
     Their multipliers are not determined, and may be huge.
     """
-    dependent = d.full(0.0)
+    dependent = d.full(False)
     for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
         loop_row = d.loop_row(r)
         left = absolute(DEPENDENT * loop_row.accepted_pivot_ratio)
-        dependent = maximum(dependent, above(left, 1.0))
+        dependent = dependent | (left > 1.0)
     return dependent
 
 
@@ -344,6 +343,6 @@ def find_swings(d, step):
             arm = sub(d.pose(knot, i).anchor, d.pose(knot, body.parent).position)
             work = work - work_in_swings(d, body.parent, step, arm, force)
     jerks = energy_of_jerks(d, step)
-    known, twice = d.environment.history - 0.5, 2.0 * where(jerks, jerks, 1.0)
+    known, twice = d.environment.history > 0.5, 2.0 * where(jerks > 0.0, jerks, 1.0)
     work, across = where(known, work / twice, 0.0), where(known, across / twice, 0.0)
     return most, work, across, jerks

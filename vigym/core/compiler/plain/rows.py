@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from vigym.core.compiler.plain.values import Number
+from vigym.core.compiler.plain.values import Number, value_of
 from vigym.core.model.tables.plan import HEADER
 from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
 
@@ -59,6 +59,8 @@ class Row:
     def _read(self, table, field, offset):
         """Read a number, a tuple of numbers, or a view of those that are read one by one."""
         numbers, start = self._tables[table]
+        if field.is_mask:
+            return numbers[start + offset] > 0.0
         if field.width == 1 and not field.indexed:
             return numbers[start + offset]
         values = numbers[start + offset : start + offset + field.width]
@@ -138,8 +140,8 @@ class Data:
         return self.dof_count
 
     def full(self, number):
-        """Return a number as a value."""
-        return Number(number)
+        """Return a number, or a truth value, as a value."""
+        return value_of(number)
 
     def number(self, slot):
         """Read the float that lies in a slot of the plan."""

@@ -19,7 +19,6 @@ carry it.
 """
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above
 from vigym.core.compiler.simd import maximum, sqrt, where
 from vigym.core.contact.plane import DEGENERATE, plane_tangents
 from vigym.core.math.turns import rolling_factor, rolling_slope
@@ -38,8 +37,8 @@ def is_nonholonomic(contact):
 @inline
 def find_gripping_lanes(d, contact, gap):
     """Find the lanes in which a skate holds, all of them, or a wheel whose rim touches."""
-    grip = above(GRIP * contact.radius, gap)
-    return grip if contact.kind > SKATE else d.full(1.0)
+    grip = GRIP * contact.radius > gap
+    return grip if contact.kind > SKATE else d.full(True)
 
 
 @inline
@@ -56,7 +55,7 @@ def rolling_direction_slope(axle, normal, motion):
     """Compute the derivative of f . ``motion`` by a rotation of the body, f along axle x normal."""
     across = cross(axle, normal)
     square = dot(across, across)
-    clear = square - DEGENERATE
+    clear = square > DEGENERATE
     per_square = where(clear, 1.0 / where(clear, square, 1.0), 0.0)
     flat = axpy(-per_square * dot(across, motion), across, motion)
     slope = axpy(dot(axle, flat), normal, scale(-dot(axle, normal), flat))

@@ -149,4 +149,4 @@ def is_on_plane(d, contact):
     found = d.full(1.0)
     if d.terrain_columns > 0 and contact.kind < PAIR_BALL_CONTACT:
         found = contact.plane[4]
-    return found
+    return found > 0.0
