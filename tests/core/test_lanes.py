@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from vigym.core.compiler.kernel import entry
-from vigym.core.compiler.lanes import arctan2, max_over_body_lanes
-from vigym.core.compiler.simd import LANES, load, pointer, store, vector_token
+from vigym.core.compiler.lanes import arctan2, max_over_body_lanes, pointer, vector_token
+from vigym.core.compiler.simd import LANES, load, store
 
 
 @entry

@@ -29,12 +29,18 @@ LIBRARIES = {"math", "np"}
 
 
 def records() -> set[str]:
-    """Return the attributes of the named tuples that kernels pass on, and of arrays."""
+    """Return the attributes of the named tuples that kernels pass on, of arrays and of masks."""
     classes = [
         n for s in SOURCES if s.layer == "core" for n in s.nodes if isinstance(n, ast.ClassDef)
     ]
     bodies = [node for made in classes for node in made.body]
-    return {"size", "shape", *(n.target.id for n in bodies if isinstance(n, ast.AnnAssign))}
+    return {
+        "any",
+        "all",
+        "size",
+        "shape",
+        *(n.target.id for n in bodies if isinstance(n, ast.AnnAssign)),
+    }
 
 
 OTHERS = records().union(DATA, *ROWS.values())

@@ -1,4 +1,4 @@
-"""Operations on lanes: reductions, angles, columns of the caller's arrays.
+"""Operations on lanes: tokens, reductions, angles, columns of the caller's arrays.
 
 A float is its own only lane, so that all of it also serves the kernels that read single floats.
 """
@@ -7,6 +7,7 @@ import math
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from vigym.core.compiler.kernel import inline
@@ -21,10 +22,38 @@ from vigym.core.compiler.simd import (
     is_vector,
     larger,
     spread,
+    vector_type_of_dtype,
     where,
 )
 
 LARGEST_TANGENT = math.tan(math.pi / 16.0)  # of the angles that the series takes
+
+
+@intrinsic
+def pointer(context, array):
+    """Return the address of a flat array's data: kernels pass pointers, not counted references."""
+
+    def generate(context, builder, sig, args):
+        return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
+
+
+@intrinsic
+def vector_token(context, table):
+    """Make the token of a vector of a table's numbers: a value of which only the type counts."""
+    vector = vector_type_of_dtype(table.dtype)
+    return vector(table), lambda context, builder, sig, args: ir.Constant(
+        context.get_value_type(sig.return_type), None
+    )
+
+
+@intrinsic
+def scalar_token(context, table):
+    """Make the token for single numbers of a table."""
+    return table.dtype(table), lambda context, builder, sig, args: ir.Constant(
+        context.get_value_type(sig.return_type), 0.0
+    )
 
 
 @intrinsic

@@ -145,12 +145,10 @@ def widest(*kinds):
     return next((kind for kind in kinds if is_vector(kind)), kinds[0])
 
 
-def _spread_all(context, builder, sig, args, token):
-    """Make code for the operands as values of the token's type."""
-    return [
-        spread_value(context, builder, token, value, kind)
-        for value, kind in zip(args, sig.args, strict=True)
-    ]
+def _spread_all(context, builder, token, values, kinds):
+    """Make code for operands as values of the token's type."""
+    pairs = zip(values, kinds, strict=True)
+    return [spread_value(context, builder, token, value, kind) for value, kind in pairs]
 
 
 def _define_binary(operation, vector, scalars, result, instruction):
@@ -173,7 +171,9 @@ def _define_binary(operation, vector, scalars, result, instruction):
                 return signature(result(token), *args)
 
     def lower(context, builder, sig, args):
-        return instruction(builder, *_spread_all(context, builder, sig, args, widest(*sig.args)))
+        return instruction(
+            builder, *_spread_all(context, builder, widest(*sig.args), args, sig.args)
+        )
 
     for scalar in scalars:
         lower_builtin(operation, vector, scalar)(lower)
@@ -190,12 +190,7 @@ for _operation, _in_place, _instruction in (
 ):
     _define_binary(_operation, LanesType, _NUMBERS, lambda lanes: lanes, _instruction)
     _define_binary(_in_place, LanesType, _NUMBERS, lambda lanes: lanes, _instruction)
-for _operation, _sign in (
-    (operator.gt, ">"),
-    (operator.lt, "<"),
-    (operator.ge, ">="),
-    (operator.le, "<="),
-):
+for _operation, _sign in ((operator.gt, ">"), (operator.lt, "<"), (operator.ge, ">=")):
     _define_binary(
         _operation,
         LanesType,
@@ -257,13 +252,13 @@ _define_unary(sqrt, lambda context, builder, sig, args: _call(builder, "llvm.sqr
 
 def any_set(builder, mask):
     """Make code for whether any lane of a mask is set."""
-    return _compare_bits(builder, mask, "!=", 0)
-
-
-def _compare_bits(builder, mask, sign, number):
-    """Make code that compares the lanes of a mask, as an integer's bits, with a number."""
     bits = builder.bitcast(mask, ir.IntType(getattr(mask.type, "count", 1)))
-    return builder.icmp_unsigned(sign, bits, ir.Constant(bits.type, number))
+    return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+
+
+def _all_set(builder, mask):
+    """Make code for whether every lane of a mask is set."""
+    return builder.not_(any_set(builder, builder.not_(mask)))
 
 
 def _define_question(name, lower):
@@ -282,10 +277,7 @@ def _define_question(name, lower):
     return Template
 
 
-_QUESTIONS = {
-    "any": _define_question("any", any_set),
-    "all": _define_question("all", lambda builder, mask: _compare_bits(builder, mask, "==", -1)),
-}
+_QUESTIONS = {"any": _define_question("any", any_set), "all": _define_question("all", _all_set)}
 
 
 class _MaskMethods(AttributeTemplate):
@@ -295,16 +287,6 @@ class _MaskMethods(AttributeTemplate):
 
 for _mask in (MaskType, types.Boolean):
     infer_getattr(type(f"_MethodsOf{_mask.__name__}", (_MaskMethods,), {"key": _mask}))
-
-
-@intrinsic
-def pointer(context, array):
-    """Return the address of a flat array's data: kernels pass pointers, not counted references."""
-
-    def generate(context, builder, sig, args):
-        return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).data
-
-    return types.CPointer(array.dtype)(array), generate
 
 
 @intrinsic
@@ -356,10 +338,7 @@ def where(context, mask, a, b):
         return None
 
     def generate(context, builder, sig, args):
-        pair = [
-            spread_value(context, builder, sig.return_type, value, kind)
-            for value, kind in zip(args[1:], sig.args[1:], strict=True)
-        ]
+        pair = _spread_all(context, builder, sig.return_type, args[1:], sig.args[1:])
         return builder.select(args[0], *pair)
 
     return _type_of_choice(mask, a, b)(mask, a, b), generate
@@ -379,7 +358,7 @@ def maximum(context, a, b):
     """Find the larger of two values, lane by lane; NaN if either is."""
 
     def generate(context, builder, sig, args):
-        return larger(builder, *_spread_all(context, builder, sig, args, sig.return_type))
+        return larger(builder, *_spread_all(context, builder, sig.return_type, args, sig.args))
 
     return widest(a, b)(a, b), generate
 
@@ -389,7 +368,7 @@ def minimum(context, a, b):
     """Find the smaller of two values, lane by lane; ``a`` if either is NaN."""
 
     def generate(context, builder, sig, args):
-        a, b = _spread_all(context, builder, sig, args, sig.return_type)
+        a, b = _spread_all(context, builder, sig.return_type, args, sig.args)
         return builder.select(builder.fcmp_ordered(">", a, b), b, a)
 
     return widest(a, b)(a, b), generate
@@ -419,28 +398,3 @@ def fma(context, a, b, c):
 def vector_type_of_dtype(dtype):
     """Return the vector type for a dtype: as many numbers as a register holds."""
     return FLOAT_LANES if dtype == types.float64 else LanesType(dtype, 2 * LANES)
-
-
-@intrinsic
-def vector_token(context, table):
-    """Make the token of a vector of a table's numbers: a value of which only the type counts."""
-    vector = vector_type_of_dtype(table.dtype)
-    return vector(table), lambda context, builder, sig, args: ir.Constant(
-        context.get_value_type(sig.return_type), None
-    )
-
-
-@intrinsic
-def scalar_token(context, table):
-    """Make the token for single numbers of a table."""
-    return table.dtype(table), lambda context, builder, sig, args: ir.Constant(
-        context.get_value_type(sig.return_type), 0.0
-    )
-
-
-@intrinsic
-def double_vector_token(context):
-    """Make the token for vectors of double precision."""
-    return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(
-        context.get_value_type(sig.return_type), None
-    )

@@ -8,17 +8,9 @@ Values derived from poses are renewed.
 
 from vigym.core.body.pose import update_derived
 from vigym.core.compiler.kernel import entry, inline
-from vigym.core.compiler.lanes import narrow_lanes, widen_lanes
+from vigym.core.compiler.lanes import narrow_lanes, pointer, scalar_token, vector_token, widen_lanes
 from vigym.core.compiler.rows import group_data
-from vigym.core.compiler.simd import (
-    LANES,
-    load,
-    pointer,
-    scalar_token,
-    spread,
-    store,
-    vector_token,
-)
+from vigym.core.compiler.simd import LANES, load, spread, store
 from vigym.core.model.context import PLAIN_TREE, knot_buffer
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.model.tables.plan import HEADER
