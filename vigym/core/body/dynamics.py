@@ -24,7 +24,7 @@ from vigym.core.math.vectors import (
     select3,
     sub,
 )
-from vigym.core.model.context import knot_buffer
+from vigym.core.model.context import knot_buffer, knot_weight
 
 # a predicted |h w / 2|^2 beyond this is drawn back: Newton starts within its domain
 DOMAIN = 0.95
@@ -65,7 +65,7 @@ def write_history_wrench(body, pose, h, rho, gravity):
     w1 = pose.angular_velocity
     Jw = mat_vec(inertia_matrix(body), w1)
     inertial = scale(-(mass / h), pose.velocity)
-    force = add(inertial, scale(-(0.5 + 0.5 * rho) * mass, gravity))
+    force = add(inertial, scale(-knot_weight(rho) * mass, gravity))
     body.history_force = force
     momentum = step_momentum(Jw, w1, pose.cosine, -0.5 * rho * h)
     body.history_torque = scale(-1.0 / h, momentum)

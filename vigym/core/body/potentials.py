@@ -11,6 +11,7 @@ from vigym.core.compiler.callbacks import make_caller
 from vigym.core.compiler.kernel import inline, no_lanes, phase, zero
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.math.vectors import axpy, cross, mat_t_vec, max_abs3, scale, sub
+from vigym.core.model.context import knot_weight
 
 call_potential = make_caller(7, 1, 3, 3)  # pose; energy, force, torque
 
@@ -25,7 +26,7 @@ def evaluate_potential(d, potential, knot):
 @phase(needs="imposed", otherwise=zero)
 def add_potential_forces(d, knot2, rho):
     """Add the forces of potentials to the terms of a step that stay; returns the largest [N]."""
-    largest, weight = d.full(0.0), 0.5 + 0.5 * rho
+    largest, weight = d.full(0.0), knot_weight(rho)
     for n in range(d.potential_count):
         potential = d.potential(n)
         body = d.body(potential.body)

@@ -23,6 +23,7 @@ Of three free rotations each has the mass about its own axis of the child.
 
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.simd import maximum, minimum, where
+from vigym.core.model.context import knot_weight
 
 UNRESOLVED = 0.3  # b
 RECENT = 0.5  # part of the last rate in the mean of rates
@@ -66,7 +67,7 @@ def damper_at_knot(dof, h, rho):
     """
     before, now = rho * vibration_damping(dof, rho * h), vibration_damping(dof, h)
     lesser = where(h * (before - now) > 0.0, now, before)  # both have the sign of h
-    damping = (0.5 + 0.5 * rho) * dof.damping + 0.5 * (before + now)
+    damping = knot_weight(rho) * dof.damping + 0.5 * (before + now)
     return damping, 0.5 * (before + lesser) * dof.slow_rate
 
 
@@ -95,6 +96,6 @@ def work_of_vibration_damping(dof, rate, h, rho):
     """
     mean = 0.5 * (rate + dof.last_rate)
     damping, by_slow_rate = damper_at_knot(dof, h, rho)
-    own = (0.5 + 0.5 * rho) * dof.damping
+    own = knot_weight(rho) * dof.damping
     given = h * (by_slow_rate - (damping - own) * rate) * mean
     return maximum(given, 0.0)

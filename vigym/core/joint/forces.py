@@ -41,6 +41,7 @@ from vigym.core.joint.coordinates import (
 )
 from vigym.core.joint.damping import damper_at_knot, damper_before_knot, dof_damping
 from vigym.core.math.vectors import dot
+from vigym.core.model.context import knot_weight
 
 
 @phase
@@ -195,7 +196,7 @@ def assemble_joint_loads(d, knot3, h, rho):
         (lanes in which a motor, limit or dry friction is active, sum of the squared distances of
         their forces from their laws [N^2]).
     """
-    weight = 0.5 + 0.5 * rho
+    weight = knot_weight(rho)
     held, errors = assemble_loads_in_runs(d, knot3, h, weight)
     for r in range(d.first_lone_joint, d.active_joint_count):
         i = d.active_joint(r).body

@@ -22,7 +22,7 @@ from vigym.core.loop.tracks import start_tracks
 from vigym.core.loop.velocity_rows import subtract_velocity_row_forces
 from vigym.core.math.quaternions import vector_part
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, select3, sub, zero3
-from vigym.core.model.context import joint_row, knot_buffer
+from vigym.core.model.context import joint_row, knot_buffer, knot_weight
 from vigym.core.tree.ldu import sum_joint_closures
 
 
@@ -53,7 +53,7 @@ def write_joint_constraint_wrench(d, i, knot, share, out, first):
 @phase(needs="contacts")
 def subtract_contact_forces(d, knot2, h, h0):
     """Subtract the contact forces of the last step from the wrenches of the bodies."""
-    weight = where(absolute(h) > 0.0, 0.5 + 0.5 * h0 / h, 0.0)
+    weight = where(absolute(h) > 0.0, knot_weight(h0 / h), 0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         force = contact.last_world_force

@@ -81,3 +81,12 @@ def knot_buffer(d, back):
 def advance_knot_buffers(d):
     """Make the next knot buffer the present one."""
     set_present_knot(d, (present_knot(d) + 1) % KNOT_BUFFERS)
+
+
+@inline
+def knot_weight(rho):
+    """Find the weight (1 + rho)/2 of what acts at a knot between steps of size rho h and h.
+
+    Half of each step belongs to the knot; over h it is this weight.
+    """
+    return 0.5 + 0.5 * rho

@@ -36,7 +36,7 @@ from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work, store_motions
 from vigym.core.loop.tracks import store_places
 from vigym.core.math.vectors import add, dot, scale, select3, select4
-from vigym.core.model.context import first_point_spring, point_spring_end
+from vigym.core.model.context import first_point_spring, knot_weight, point_spring_end
 from vigym.core.model.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
 
 SATURATION = 1e-6  # relative distance of a saturated motor's force from its bound
@@ -298,7 +298,7 @@ def account(d, knot2, knot3, h, rho, mask):
     if d.loop_count > 0:
         for loop in range(first_point_spring(d), point_spring_end(d)):
             lost = lost + account_point_spring(d, loop, knot3, h, mask)
-    weight = (0.5 + 0.5 * rho) * h
+    weight = knot_weight(rho) * h
     if d.contact_count > 0:
         lost = lost + account_contacts(d, knot2, knot3, h, weight, mask)
     store_inputs(d, mask)

@@ -26,7 +26,13 @@ from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work
 from vigym.core.math.vectors import add, dot, element, mat_t_vec, mat_vec, scale, sub
-from vigym.core.model.context import first_point_spring, joint_row, point_spring_end, slide_row
+from vigym.core.model.context import (
+    first_point_spring,
+    joint_row,
+    knot_weight,
+    point_spring_end,
+    slide_row,
+)
 from vigym.core.model.tables.plan import SKATE
 
 
@@ -273,7 +279,7 @@ def imposed_work(d, step):
         potential = d.potential(n)
         i = potential.body
         _, force, torque = evaluate_potential(d, potential, step.knot2)
-        weight = 0.5 + 0.5 * step.rho
+        weight = knot_weight(step.rho)
         own = mat_t_vec(d.pose(step.knot2, i).rotation, torque)
         own, most = power_on_body(d, i, step, scale(weight, force), scale(weight, own))
         power, bound = power + own, bound + most
@@ -294,7 +300,7 @@ def work_of_joints_and_contacts(d, step):
 @inline
 def mean_size(step):
     """Compute the mean of the sizes of two steps [s]."""
-    return absolute(step.h * (0.5 + 0.5 * step.rho))
+    return absolute(step.h * knot_weight(step.rho))
 
 
 @inline

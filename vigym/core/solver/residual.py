@@ -59,7 +59,7 @@ from vigym.core.loop.elimination import accept_multipliers, assemble_loop_rows, 
 from vigym.core.loop.motions import motion_residuals
 from vigym.core.loop.solve import multiplier_rounding_residual
 from vigym.core.loop.tracks import find_jumps, place_tracks, start_tracks
-from vigym.core.model.context import knot_buffer
+from vigym.core.model.context import knot_buffer, knot_weight
 from vigym.core.model.saved import restore_factors, save_factors
 from vigym.core.solver.iteration import Evaluation, LawErrors
 from vigym.core.tree.ldu import (
@@ -316,7 +316,7 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
     and bounded forces change their slopes.
     """
     o = d.full(0.0)
-    weight = 0.5 + 0.5 * step.rho
+    weight = knot_weight(step.rho)
     has_loops = d.loop_row_count > 0
     gap, now_nonsmooth, squared_errors = assemble_iterate_forces(d, step, active, iteration)
     nonsmooth = nonsmooth | now_nonsmooth & active

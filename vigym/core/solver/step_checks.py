@@ -24,6 +24,7 @@ from vigym.core.contact.rebounds import (
     scale_rebounds,
 )
 from vigym.core.joint.coordinates import dof_rate_over_step
+from vigym.core.model.context import knot_weight
 from vigym.core.model.tables.plan import SKATE
 from vigym.core.solver.energy_surplus import (
     find_lanes_that_may_swing,
@@ -211,7 +212,7 @@ def find_lanes_of_inexact_work(d, h):
             error = error + contact.power_error
             size = size + absolute(contact.power)
     environment = d.environment
-    weight = 0.5 + 0.5 * environment.step_size / h
+    weight = knot_weight(environment.step_size / h)
     scale = environment.force_scale * environment.length_scale
     allowed = INEXACT_WORK * scale / (weight * h) + INEXACT_SHARE * size
     return error > allowed
@@ -261,7 +262,7 @@ def energy_given_by_contacts(d, step):
         contact = d.contact(c)
         if contact.kind < SKATE:
             power = power - contact.power
-    return (0.5 + 0.5 * step.rho) * step.h * power
+    return knot_weight(step.rho) * step.h * power
 
 
 @inline

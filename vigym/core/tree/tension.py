@@ -24,7 +24,7 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
-from vigym.core.model.context import first_point_spring, knot_buffer, point_spring_end
+from vigym.core.model.context import first_point_spring, knot_buffer, knot_weight, point_spring_end
 
 DEPENDENT = 1e-9  # part of a loop row's pivot below which the row depends on others
 
@@ -72,7 +72,7 @@ def stiffness_across(d, dof, rho):
     It is the force of the solution over the length, and never above the spring's own stiffness.
     """
     length = where(dof.sine > 0.0, dof.sine, 1.0)
-    across = maximum(2.0 / (1.0 + rho) * dof.accepted_load / length, 0.0)
+    across = maximum(1.0 / knot_weight(rho) * dof.accepted_load / length, 0.0)
     return minimum(across, dof.stiffness)
 
 
@@ -157,7 +157,7 @@ def largest_pull(d, rho):
     pull, length = d.full(0.0), d.environment.length_scale
     for p in range(d.dof_count):
         pull = pull + absolute(d.dof(p).accepted_load)
-    pull = maximum(pull, pull / length) * absolute(2.0 / (1.0 + rho))
+    pull = maximum(pull, pull / length) * absolute(1.0 / knot_weight(rho))
     for i in range(1, d.wrench_count):
         wrench = d.wrench(i)
         force = absolute_sum(wrench.force) + absolute_sum(wrench.body_force)
@@ -266,7 +266,7 @@ def subtract_loop_forces_of_step(d, step):
 
     Also those of springs between points. Joints whose forces are not determined are left out.
     """
-    work, known = d.full(0.0), 2.0 / (1.0 + step.rho)
+    work, known = d.full(0.0), 1.0 / knot_weight(step.rho)
     for loop in range(d.first_loop, point_spring_end(d)):
         closure, force = d.body(loop), zero3(d)
         share = where(find_lanes_of_dependent_rows(d, closure), 0.0, known)
@@ -311,7 +311,7 @@ def find_forces_on_bodies(d, step):
     for i in range(1, d.wrench_count):
         body = d.body(i)
         force = knot_wrench(d, i, step.knot2, step.rho)[0]
-        body.force = axpy(-2.0 / (1.0 + step.rho), force, body.force)
+        body.force = axpy(-1.0 / knot_weight(step.rho), force, body.force)
 
 
 @phase
