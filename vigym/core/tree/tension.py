@@ -58,10 +58,10 @@ def add_swing_stiffness(d, i, knot, force):
         other, other_square = inertia_across(d, p, knot, arm)
         mobility = mobility + 1.0 / parent.mass
         inertia = other + other_square / (mobility + square / own)
-        parent.mass_term = parent.mass_term - dot(force, arm) / inertia
+        parent.swing_stiffness = parent.swing_stiffness - dot(force, arm) / inertia
         mobility = mobility + other_square / other
     inertia = own + square / mobility
-    body.mass_term = body.mass_term + dot(force, pose.arm) / inertia
+    body.swing_stiffness = body.swing_stiffness + dot(force, pose.arm) / inertia
     return inertia
 
 
@@ -117,7 +117,7 @@ def add_swings_of_springs(d, step):
     for loop in range(first_point_spring(d), point_spring_end(d)):
         a, b = d.body(d.body(loop).parent), d.body(d.body(loop).child)
         at_a, at_b = swings_at_ends(d, loop, step.knot2, step.rho)
-        a.mass_term, b.mass_term = a.mass_term + at_a, b.mass_term + at_b
+        a.swing_stiffness, b.swing_stiffness = a.swing_stiffness + at_a, b.swing_stiffness + at_b
 
 
 @phase(needs="loops", otherwise=zero)
@@ -126,10 +126,10 @@ def largest_swing_of_springs(d, step):
     most = d.full(0.0)
     if point_spring_end(d) > first_point_spring(d):
         for i in range(1, d.body_count):
-            d.body(i).mass_term = 0.0
+            d.body(i).swing_stiffness = 0.0
         add_swings_of_springs(d, step)
         for i in range(1, d.body_count):
-            most = maximum(most, d.body(i).mass_term)
+            most = maximum(most, d.body(i).swing_stiffness)
     return most
 
 
@@ -307,7 +307,7 @@ def find_forces_on_bodies(d, step):
         body = d.body(i)
         change = sub(d.pose(step.knot3, i).velocity, d.pose(step.knot2, i).velocity)
         body.force = scale(body.mass, sub(scale(per_h, change), gravity))
-        body.mass_term = 0.0
+        body.swing_stiffness = 0.0
     for i in range(1, d.wrench_count):
         body = d.body(i)
         force = knot_wrench(d, i, step.knot2, step.rho)[0]
@@ -335,7 +335,7 @@ def find_swings(d, step):
     for i in range(d.body_count - 1, 0, -1):
         body, force = d.body(i), d.body(i).force
         inertia = add_swing_stiffness(d, i, knot, force)
-        most = maximum(most, body.mass_term * damped_share(d, i, inertia, step.h))
+        most = maximum(most, body.swing_stiffness * damped_share(d, i, inertia, step.h))
         work = work + work_in_swings(d, i, step, d.pose(knot, i).arm, force)
         if body.parent > 0:
             parent = d.body(body.parent)

@@ -23,6 +23,7 @@ BODY_WORK = Table(
     Field("block_d", "derivative of the torque by the rotation; its factors L, U", "N m/rad", 9),
     Field("rotational_block", "derivative of the body's own torque by its rotation", "N m/rad", 9),
     Field("mass_term", "derivative of the body's own force by its shift", "N/m"),
+    Field("swing_stiffness", "stiffness over inertia by which forces resist its swing", "1/s^2"),
     Field("position_correction", "shift of the anchor that closes the joints", "m", 3),
     Field("rotation_correction", "rotation that closes the joints", "rad", 3),
     Field("lever2", "from the parent's anchor to the own one at knot 2", "m, world", 3),
