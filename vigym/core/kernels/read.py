@@ -313,7 +313,7 @@ def read_contacts(d, knot, out, first, column):
 def write_group_readings(d, out, first):
     """Read a lane group at its present knot, one row of ``out`` per environment."""
     knot, environment = knot_buffer(d, 0), d.environment
-    solve_knot_velocities(d, knot, d.full(1.0))
+    solve_knot_velocities(d, knot, d.full(True))
     column = READ_BODY * (d.body_count - 1)
     kinetic, potential = read_bodies(d, knot, out, first)
     sums = read_joints(d, knot, out, first, column)

@@ -104,9 +104,7 @@ def start_group(d, lanes, h, changes, sums, first):
     approaching = d.contact_count > 0  # contacts approach with what the other constraints allow
     while left > 0:
         # a single call: it is compiled once
-        unsettled = solve_knot_velocities(
-            d, knot, d.full(1.0 if restarts or not approaching else 0.0)
-        )
+        unsettled = solve_knot_velocities(d, knot, d.full(restarts or not approaching))
         if restarts or approaching:
             store_start_velocities(d, knot)
             if restarts:
