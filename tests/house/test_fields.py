@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from sources import SOURCES, Function, Source
 
-from vigym.core.model.tables.plan import HEADER
-from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
+from vigym.core.tables.plan import HEADER
+from vigym.core.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
 
 ROOMS = ("body", "joint", "loop", "tree", "contact", "solver", "kernels", "math")
 KERNELS = [s for s in SOURCES if s.layer == "core" and s.path.parent.name in ROOMS]

@@ -27,7 +27,7 @@ def data_of(sim):
     """Data of a simulator's first environment, as kernels read it."""
     groups = sim._plant.groups
     with np.errstate(all="ignore"):
-        return group_data(*groups.tables, 0, 0, 0, groups.features, None)
+        return group_data(*groups.tables, 0, 0, 0, groups.features.token, None)
 
 
 def random_vector(rng, size=3):
@@ -58,7 +58,8 @@ def derivative(function, direction, step=STEP):
 
 def newton_residuals(sim, h, count=7):
     """Residuals of full Newton's iterations for a step of size h from the present knot, without a line search."""
-    d, one, every = data_of(sim), np.float64(1.0), np.True_
+    d = data_of(sim)
+    one, every = np.float64(1.0), np.True_
     before = d.environment.step_size
     step = Step(knot_buffer(d, 0), knot_buffer(d, -1), np.float64(h), before / h)
     d.environment.iterations_left = 100.0

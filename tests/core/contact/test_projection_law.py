@@ -5,7 +5,7 @@ import pytest
 
 from scenes.plain_python import Fields, derivative
 from vigym.core.contact.laws import projection_law as law
-from vigym.core.model.tables.plan import BALL_CONTACT, SKATE
+from vigym.core.tables.plan import BALL_CONTACT, SKATE
 
 CONE, PYRAMID = (Fields(pyramid=p, environment=Fields(length_scale=0.5)) for p in (0, 1))
 PROX, MASS = 0.2, 0.3

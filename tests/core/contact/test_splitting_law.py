@@ -5,7 +5,7 @@ import pytest
 
 from scenes.plain_python import Fields
 from vigym.core.contact.laws import splitting_law as law
-from vigym.core.model.tables.plan import BALL_CONTACT
+from vigym.core.tables.plan import BALL_CONTACT
 
 D = Fields(pyramid=0, environment=Fields(length_scale=0.5))
 RHO = 20.0

@@ -7,7 +7,7 @@ from scenes.plain_python import Fields, data_of, derivative
 from scenes.touching_scenes import dc_drive
 from vigym import MINITAUR_MOTOR, Simulator
 from vigym.core.joint import bounded_laws as laws
-from vigym.core.model.tables.plan import DC_MOTOR, PD_MOTOR
+from vigym.core.tables.plan import DC_MOTOR, PD_MOTOR
 
 D = Fields()
 RHO, PROX = 50.0, 0.2

@@ -14,10 +14,10 @@ from vigym.core.joint.forces import assemble_joint_loads
 from vigym.core.joint.geometry import rotation_axis, rotation_increment_axis, translation_axis
 from vigym.core.math.vectors import sub
 from vigym.core.model.context import knot_buffer
-from vigym.core.model.tables.plan import BALL_PIVOT
 from vigym.core.solver.attempts import PROJECTIONS
 from vigym.core.solver.iteration import Step
 from vigym.core.solver.newton import start_attempt
+from vigym.core.tables.plan import BALL_PIVOT
 from vigym.core.tree import ldu
 
 H, ONE = np.float64(0.01), np.float64(1.0)

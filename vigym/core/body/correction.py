@@ -6,7 +6,7 @@ Bodies that cannot be led back are held, see `vigym.core.contact.held`.
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.math.vectors import dot
-from vigym.core.model.tables.plan import ALIGNED, PAIR_BALL_CONTACT
+from vigym.core.tables.plan import ALIGNED, PAIR_BALL_CONTACT
 
 MAX_CORRECTION = 1e-6  # [m or rad] most by which a step leads back
 SHALLOW = 1e-5  # [m] depth of a body up to which each of its contacts is led back by itself

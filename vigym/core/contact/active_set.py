@@ -17,7 +17,7 @@ from vigym.core.contact.segment_box import (
 )
 from vigym.core.contact.terrain.planes import planes_in_lanes, select5
 from vigym.core.math.vectors import add, dot, select3, select4
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     ALIGNED,
     LONE,
     PAIR_BALL_CONTACT,

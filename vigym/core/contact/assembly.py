@@ -27,7 +27,7 @@ from vigym.core.math.vectors import (
     scale,
     skew_matmul,
 )
-from vigym.core.model.tables.plan import ALIGNED, LONE
+from vigym.core.tables.plan import ALIGNED, LONE
 
 
 @inline

@@ -17,7 +17,7 @@ from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.overlaps import find_overlapping_lanes
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.math.vectors import axpy, dot
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.tables.plan import SKATE
 
 # Largest number of steps that hold bodies until they are led back; the same if contacts slide
 MOST_HELD_STEPS, MOST_SLIDING_STEPS = 31.0, 3.0

@@ -44,7 +44,7 @@ from vigym.core.contact.segment_box import (
 )
 from vigym.core.contact.terrain.planes import find_planes, is_on_plane
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     ALIGNED,
     PAIR_HEAD_CONTACT,
     PAIR_TAIL_CONTACT,

@@ -18,7 +18,7 @@ from vigym.core.contact.segment_box import (
 )
 from vigym.core.contact.terrain.planes import find_planes
 from vigym.core.math.vectors import add, axpy, dot, mat_t_vec, mat_vec, select3, sub
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,

@@ -20,7 +20,7 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import select_by_precision
 from vigym.core.compiler.simd import sqrt, where
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, sub
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     BALL_CONTACT,
     RIM_CONTACT,
     RIM_HALF_CONTACT,

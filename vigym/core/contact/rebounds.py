@@ -25,7 +25,7 @@ from vigym.core.math.vectors import (
     solve_lower,
     solve_upper,
 )
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.tables.plan import SKATE
 
 RESTING = 2.0  # steps of free fall: a slower approach does not rebound
 REBOUND_GAIN = 1e-3  # part of the energy of landings by which rebounds may exceed it

@@ -21,7 +21,7 @@ from vigym.core.contact.plane import (
     rim_point_without_roll,
 )
 from vigym.core.math.vectors import add, cross, dot, mat_t_vec, mat_vec, scale, select3, sub, zero3
-from vigym.core.model.tables.plan import PLANES, RIM_CONTACT
+from vigym.core.tables.plan import PLANES, RIM_CONTACT
 
 QUARTERS = 4  # contacts of a rim, a quarter turn apart
 LOADED = 1e-3  # force of a contact, in force scales, by which it carries its rim

@@ -26,7 +26,7 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,

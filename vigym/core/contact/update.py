@@ -11,7 +11,7 @@ from vigym.core.contact.laws.projection_law import extract_point_velocity, proje
 from vigym.core.contact.rolling import partner_slip_change, slip_change
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, sub, zero3
-from vigym.core.model.tables.plan import LONE
+from vigym.core.tables.plan import LONE
 
 
 @inline

@@ -15,7 +15,7 @@ dof's own pivot.
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import select_by_precision
 from vigym.core.compiler.simd import absolute, maximum, minimum, spread, where
-from vigym.core.model.tables.plan import DC_MOTOR
+from vigym.core.tables.plan import DC_MOTOR
 
 # Proximal part in a step, whose anchors move, in double and in single precision. A light link at
 # its limit may hold heavy ones. The softer its limit is, the more iterations its anchor takes to

@@ -29,7 +29,7 @@ from vigym.core.loop.tracks import assemble_places, place_tracks
 from vigym.core.math.vectors import max_abs3
 from vigym.core.model.context import joint_row, knot_buffer
 from vigym.core.model.saved import restore_state, save_state
-from vigym.core.model.tables.plan import ORIENTATION_ROW
+from vigym.core.tables.plan import ORIENTATION_ROW
 from vigym.core.tree.ldu import sum_joint_closures
 
 STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next

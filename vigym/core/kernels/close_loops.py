@@ -20,7 +20,7 @@ from vigym.core.loop.tracks import place_tracks
 from vigym.core.loop.velocity_rows import clear_velocity_rows
 from vigym.core.math.quaternions import quaternion_product
 from vigym.core.math.vectors import zero3
-from vigym.core.model.tables.plan import COUPLED_ROW, PRESCRIBED_ROW
+from vigym.core.tables.plan import COUPLED_ROW, PRESCRIBED_ROW
 from vigym.core.tree.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
 ITERATIONS = 60

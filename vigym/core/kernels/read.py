@@ -51,7 +51,7 @@ from vigym.core.model.context import (
     point_spring_end,
     slide_row,
 )
-from vigym.core.model.tables.plan import NO_MOTOR, SKATE
+from vigym.core.tables.plan import NO_MOTOR, SKATE
 
 # columns of a contact: its gap, force, own touching point, tangential velocity, normal
 CONTACT_GAP = 0

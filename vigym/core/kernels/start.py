@@ -24,7 +24,7 @@ from vigym.core.loop.couplings import dof_rate_from_velocities
 from vigym.core.math.vectors import add, cross, dot, mat_t_vec, sub
 from vigym.core.model.context import joint_row, knot_buffer, occupied_lanes
 from vigym.core.model.saved import restore_state, save_state
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.tables.plan import SKATE
 
 PROJECTIONS = 3  # each leaves an error in proportion to the proximal part of the laws
 REBOUND_TRIALS = 8  # of rebounds, which are halved while contacts would give energy

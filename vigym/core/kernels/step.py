@@ -12,8 +12,8 @@ from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.loop.motions import read_motions
 from vigym.core.model.context import knot_buffer, occupied_lanes
 from vigym.core.model.saved import restore_state, save_state
-from vigym.core.model.tables.plan import HEADER, NO_MOTOR
 from vigym.core.solver.advance import advance
+from vigym.core.tables.plan import HEADER, NO_MOTOR
 
 # columns of the status: those of ``StepResult``, and the mean of sum |force * rate| over a call [W]
 STATUS_COLUMNS = 6

@@ -23,7 +23,7 @@ from vigym.core.model.context import (
     point_spring_end,
     slide_row,
 )
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     COMPLIANT_LENGTH_ROW,
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_POSITION_ROW,

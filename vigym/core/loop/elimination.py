@@ -28,7 +28,7 @@ from vigym.core.loop.constraints import loop_arms, row_direction, row_slope
 from vigym.core.loop.velocity_rows import clear_fill_in, write_velocity_rows
 from vigym.core.math.vectors import add, axpy, cross, mat_sub_outer, scale
 from vigym.core.model.context import loop_end
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     CONTACT_ROW,
     COUPLED_ROW,
     ORIENTATION_ROW,

@@ -16,7 +16,7 @@ from vigym.core.joint.geometry import (
 from vigym.core.loop.couplings import coupling_derivative
 from vigym.core.loop.elimination import all_loop_rows_inactive, is_inactive_contact_row
 from vigym.core.math.vectors import add, axpy, cross, dot
-from vigym.core.model.tables.plan import COUPLED_ROW, HINGE_PIVOT, PRESCRIBED_ROW
+from vigym.core.tables.plan import COUPLED_ROW, HINGE_PIVOT, PRESCRIBED_ROW
 
 LEAST_FREE = 1e-4  # least part of a dof's pivot that counts as inertia, without forces that hold it
 

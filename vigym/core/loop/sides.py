@@ -13,7 +13,7 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import cosine_sine, lane, rounded, with_lane
 from vigym.core.compiler.simd import minimum, sqrt, where
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, zero3
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     CURVE_SIDE,
     ELLIPSOID_SIDE,
     HELIX_SIDE,

@@ -17,7 +17,7 @@ from vigym.core.loop.sides import (
     whole_turns,
 )
 from vigym.core.math.vectors import dot, sub
-from vigym.core.model.tables.plan import CURVE_SIDE, HELIX_SIDE
+from vigym.core.tables.plan import CURVE_SIDE, HELIX_SIDE
 
 # nodes and weights of Gauss and Legendre over [0, 1], ten points
 NODES = (

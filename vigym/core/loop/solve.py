@@ -10,7 +10,7 @@ from vigym.core.loop.elimination import (
 )
 from vigym.core.loop.propagation import fill_in_number
 from vigym.core.math.vectors import axpy, dot
-from vigym.core.model.tables.plan import ORIENTATION_ROW, POSITION_ROW, PRESCRIBED_ROW
+from vigym.core.tables.plan import ORIENTATION_ROW, POSITION_ROW, PRESCRIBED_ROW
 
 RESIDUAL_ROUNDING = 1e-15  # of a row's residual, in length scales or rad
 

@@ -35,7 +35,7 @@ from vigym.core.math.vectors import (
     zero3,
 )
 from vigym.core.model.context import knot_buffer
-from vigym.core.model.tables.plan import ELLIPSOID_SIDE, POINT_SIDE
+from vigym.core.tables.plan import ELLIPSOID_SIDE, POINT_SIDE
 
 LEAST_ALONG = 1e-3  # square of the sine of the angle between z axis and normal that is no pole
 

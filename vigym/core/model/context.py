@@ -8,13 +8,6 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.model.layout import KNOT_BUFFERS
 
-# features that kernels are compiled for: those of a tree that touches nothing, with loops, with
-# contacts too, with terrain and what is imposed from outside as well, or with curve and surface
-# joints, too; the type tells
-PLAIN_TREE, LOOPS = None, True
-LOOPS_AND_CONTACTS, WITH_IMPOSED = 1, 1.0
-ALL_FEATURES = 1.0j
-
 
 @inline
 def occupied_lanes(d, first, environments):

@@ -9,8 +9,8 @@ from vigym.core.compiler.simd import LANES, load, store, where
 from vigym.core.math.vectors import select9
 from vigym.core.model.context import knot_buffer, present_knot, set_present_knot
 from vigym.core.model.layout import KNOT_BUFFERS
-from vigym.core.model.tables.plan import BALL_PIVOT
-from vigym.core.model.tables.state import ENVIRONMENT_STATE
+from vigym.core.tables.plan import BALL_PIVOT
+from vigym.core.tables.state import ENVIRONMENT_STATE
 
 OLDEST = 1  # slot where the oldest velocities are kept: 0 is that of further attempts
 PRESENT_KNOT = ENVIRONMENT_STATE.offset("present_knot") * LANES

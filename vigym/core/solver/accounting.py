@@ -37,7 +37,7 @@ from vigym.core.loop.motions import motion_work, store_motions
 from vigym.core.loop.tracks import store_places
 from vigym.core.math.vectors import add, dot, scale, select3, select4
 from vigym.core.model.context import first_point_spring, knot_weight, point_spring_end
-from vigym.core.model.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
+from vigym.core.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
 
 SATURATION = 1e-6  # relative distance of a saturated motor's force from its bound
 

@@ -33,7 +33,7 @@ from vigym.core.model.context import (
     point_spring_end,
     slide_row,
 )
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.tables.plan import SKATE
 
 
 class Work(NamedTuple):

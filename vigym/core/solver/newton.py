@@ -226,11 +226,11 @@ def start_attempt(d, step, lanes, method, tolerance):
 
 
 @inline
-def spend_iteration(d, active, hopeless):
-    """Take an iteration from the budget of active lanes, and find the lanes that go on."""
-    environment = d.environment
-    environment.iterations_left = environment.iterations_left - where(active, 1.0, 0.0)
-    return active & ~hopeless & (environment.iterations_left > 0.0)
+def spend_iteration(d, iterations, active, hopeless):
+    """Take an iteration of active lanes from their budget, and find the lanes that go on."""
+    environment, spent = d.environment, where(active, 1.0, 0.0)
+    environment.iterations_left = environment.iterations_left - spent
+    return iterations + spent, active & ~hopeless & (environment.iterations_left > 0.0)
 
 
 @phase
@@ -239,12 +239,11 @@ def attempt(d, step, lanes, method, tolerance):
 
     Returns (lanes that converged, iterations, scaled residual, nonsmooth lanes).
     """
-    o = d.full(0.0)
     lanes, slack, stalled = start_attempt(d, step, lanes, method, tolerance)
     prox, kappa, tight = initial_parameters(d, step, method)
     active, stale = lanes, lanes
-    nonsmooth, short_steps = d.full(False), o
-    done, iterations = d.full(False), o
+    nonsmooth, done = d.full(False), d.full(False)
+    short_steps, iterations = d.full(0.0), d.full(0.0)
     previous, scale = d.full(1.0), d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
     for number in range(max_iterations(method) if lanes.any() else 0):
@@ -266,8 +265,7 @@ def attempt(d, step, lanes, method, tolerance):
         stalled = find_stalled_lanes(d, length, refused, found, method)
         short_steps = short_steps + where(stalled, 1.0, 0.0)
         hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
-        iterations = iterations + where(active, 1.0, 0.0)
-        active = spend_iteration(d, active, hopeless)
+        iterations, active = spend_iteration(d, iterations, active, hopeless)
         moving = active & ~(reopened | refused)
         missed = take_step(d, step, length, moving, method.interior_point)
         prox, kappa, scale = adapt_parameters(d, prox, length, refused, found, iteration)

@@ -8,19 +8,12 @@ from functools import partial
 import numpy as np
 
 from vigym.core.compiler.plain.values import Number, value_of
-from vigym.core.model.tables.plan import HEADER
-from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
+from vigym.core.tables.features import FEATURE_SETS
+from vigym.core.tables.plan import HEADER
+from vigym.core.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
 
-_CONTACTS = {"loops", "contacts"}
-_IMPOSED = _CONTACTS | {"terrain", "imposed"}
-# of mechanisms, by the type of the number that tells them; None: of every one
-_FEATURES = {
-    type(None): {None, "plain"},
-    bool: {None, "loops"},
-    int: {None, *_CONTACTS},
-    float: {None, *_IMPOSED},
-    complex: {None, *_IMPOSED, "tracks"},
-}
+# by the type of the token; None: of every mechanism
+_FEATURES = {type(found.token): {None, *found.features} for found in FEATURE_SETS}
 
 
 class Row:
@@ -176,5 +169,5 @@ def group_data(plan, model, state, work, model_start, state_start, work_start, f
     """Make the data of the environment whose tables start at these slots of the flat arrays."""
     tables = {"plan": plan, "model": model, "state": state, "work": work}
     starts = {"model": model_start, "state": state_start, "work": work_start}
-    kind = float if isinstance(features, float) else type(features)
+    kind = float if isinstance(features, float) else type(features)  # numpy's floats, too
     return Data(tables, starts, _FEATURES[kind])

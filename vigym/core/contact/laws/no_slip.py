@@ -23,7 +23,7 @@ from vigym.core.compiler.simd import maximum, sqrt, where
 from vigym.core.contact.plane import DEGENERATE, plane_tangents
 from vigym.core.math.turns import rolling_factor, rolling_slope
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, sub, zero3
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.tables.plan import SKATE
 
 GRIP = 1e-3  # gap of a wheel, in parts of its radius, up to which it touches the ground
 

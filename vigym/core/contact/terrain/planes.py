@@ -14,7 +14,7 @@ from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.compiler.simd import where
 from vigym.core.contact.terrain.heights import FAR, Round, nearest_planes
 from vigym.core.math.vectors import add, mat_vec
-from vigym.core.model.tables.plan import PAIR_BALL_CONTACT
+from vigym.core.tables.plan import PAIR_BALL_CONTACT
 
 
 @inline

@@ -1,6 +1,6 @@
 """Tables of the state, from which the next step starts."""
 
-from vigym.core.model.tables.table import Field, Table
+from vigym.core.tables.table import Field, Table
 
 ENVIRONMENT_STATE = Table(
     Field("time", "time since the reset", "s"),

@@ -1,6 +1,6 @@
 """Tables of intermediate values of a step."""
 
-from vigym.core.model.tables.table import Field, Table
+from vigym.core.tables.table import Field, Table
 
 ENVIRONMENT_WORK = Table(
     Field("rims_turned", "whether a rim turned since attempts at a step began anew", "mask"),
