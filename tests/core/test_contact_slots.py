@@ -11,7 +11,7 @@ import pytest
 from vigym import Mechanism, Simulator
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.contact_slots import place_contacts
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     ALIGNED,
     BALL_CONTACT,
     CONTACT_PLAN,

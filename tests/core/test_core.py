@@ -15,24 +15,26 @@ from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import LANES
 from vigym.core.joint.forces import assemble_joint_loads
 from vigym.core.joint.geometry import rotation_axis, rotation_increment_axis, translation_axis
-from vigym.core.model.context import LOOPS_AND_CONTACTS, knot_buffer
+from vigym.core.model.context import knot_buffer
 from vigym.core.model.layout import KNOT_BUFFERS, header_of, plan_rows
-from vigym.core.model.tables.plan import BODY_PLAN, HEADER
-from vigym.core.model.tables.state import ENVIRONMENT_STATE, POSE_STATE
-from vigym.core.model.tables.work import BODY_WORK, DOF_WORK
+from vigym.core.tables.features import LOOPS_AND_CONTACTS
+from vigym.core.tables.plan import BODY_PLAN, HEADER
+from vigym.core.tables.state import ENVIRONMENT_STATE, POSE_STATE
+from vigym.core.tables.work import BODY_WORK, DOF_WORK
 from vigym.core.tree.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
 H = 0.01
+CONTACTS = LOOPS_AND_CONTACTS.token
 JOINTS = [kind for kind in TYPES if kind != "fixed"]
 
 
 @entry
 def moved(plan, model, state, work, h, step_length):
     """Move the present knot by a part of the increments in the work; its own wrenches, blocks and rate loads."""
-    d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
+    d = group_data(plan, model, state, work, 0, 0, 0, CONTACTS, None)
     w = d.wide
     knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
-    apply_increment(w, knot2, knot3, w.full(h), w.full(step_length), w.full(1.0))
+    apply_increment(w, knot2, knot3, w.full(h), w.full(step_length), w.full(True))
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
     assemble_joint_loads(d, knot3, h, 1.0)
@@ -42,7 +44,7 @@ def moved(plan, model, state, work, h, step_length):
 @entry
 def solved(plan, model, state, work):
     """Factorise and solve with what `moved` left; the increments are in the work."""
-    d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
+    d = group_data(plan, model, state, work, 0, 0, 0, CONTACTS, None)
     knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
     factorise(d, knot2, knot3)
     solve_to_root(d, knot2)
@@ -52,7 +54,7 @@ def solved(plan, model, state, work):
 @entry
 def directions(plan, model, state, work, back, newtons, out):
     """Free directions (dofs, 6) at the knot ``back`` steps behind; with ``newtons`` those of its increment."""
-    d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
+    d = group_data(plan, model, state, work, 0, 0, 0, CONTACTS, None)
     knot = knot_buffer(d, back)
     for i in range(1, d.body_count):
         body = d.body(i)

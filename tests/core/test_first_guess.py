@@ -6,8 +6,8 @@ import numpy as np
 
 from vigym import Mechanism, Simulator
 from vigym.core.compiler.simd import LANES
-from vigym.core.model.tables.state import ENVIRONMENT_STATE
 from vigym.core.solver.residual import JERKY, STEPS_OF_CUBIC
+from vigym.core.tables.state import ENVIRONMENT_STATE
 
 
 def pendulum():

@@ -8,24 +8,27 @@ import pytest
 from vigym import Mechanism, Simulator
 from vigym.core.compiler.kernel import entry
 from vigym.core.compiler.rows import group_data
-from vigym.core.model.context import LOOPS_AND_CONTACTS, knot_buffer
+from vigym.core.model.context import knot_buffer
 from vigym.core.solver.attempts import PROJECTIONS
 from vigym.core.solver.iteration import Iteration, Step
 from vigym.core.solver.line_search import squared_law_errors
 from vigym.core.solver.residual import PROX, evaluate_iterate, start_step
+from vigym.core.tables.features import LOOPS_AND_CONTACTS
 
 H = 0.005
+CONTACTS = LOOPS_AND_CONTACTS.token
 
 
 @entry
 def law_errors(plan, model, state, work, h, out):
     """Squared errors at the first guess of a step and after the whole increment; then by the line search."""
-    d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
+    d = group_data(plan, model, state, work, 0, 0, 0, CONTACTS, None)
     one, per_h = d.full(1.0), 1.0 / h
+    every = d.full(True)
     step = Step(knot_buffer(d, 0), knot_buffer(d, -1), h, one)
-    start_step(d, step, one, False)
+    start_step(d, step, every, False)
     iteration = Iteration(1, PROJECTIONS, one * PROX, one, one, one, one, one, 1e-10)
-    found = evaluate_iterate(d, step, one, one, 0.0 * one, iteration)
+    found = evaluate_iterate(d, step, every, every, ~every, iteration)
     out[0], out[1] = found.squared_errors, found.errors.squared
     out[2] = squared_law_errors(d, 0.0 * one, per_h, one * PROX, True)
     out[3] = squared_law_errors(d, one, per_h, one * PROX, True)

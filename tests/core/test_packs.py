@@ -12,11 +12,12 @@ from vigym.core.compiler.kernel import entry
 from vigym.core.compiler.packs import add_lanes, add_lanes_from_last, lanes_of_rows, run_of_rows
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import LANES
-from vigym.core.model.context import LOOPS_AND_CONTACTS, PLAIN_TREE
 from vigym.core.model.layout import header_of, plan_rows
-from vigym.core.model.tables.plan import BODY_PLAN, HEADER
-from vigym.core.model.tables.work import BODY_WORK, DOF_WORK
+from vigym.core.tables.features import LOOPS_AND_CONTACTS, PLAIN_TREE
+from vigym.core.tables.plan import BODY_PLAN, HEADER
+from vigym.core.tables.work import BODY_WORK, DOF_WORK
 
+CONTACTS = LOOPS_AND_CONTACTS.token
 LINKS = 3 * LANES
 LENGTH = 0.1  # of a link [m]
 
@@ -24,7 +25,7 @@ LENGTH = 0.1  # of a link [m]
 @entry
 def scale_run(plan, model, state, work, first, end):
     """Double a field of a run of dofs, and sum what its bodies and their parents have."""
-    d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
+    d = group_data(plan, model, state, work, 0, 0, 0, CONTACTS, None)
     w = d.wide
     run = run_of_rows(first, end)
     body = w.body(run)

@@ -12,11 +12,11 @@ from vigym.core.solver.parts import MOST_FAILURES, SMALL, SMALLEST, first_parts,
 @entry
 def take_parts(outcomes, sizes, lefts):
     """Try parts with given outcomes (1: done, 0: failed); return how many until the end, and whether it is given up."""
-    parts, lost = first_parts(1.0, 1.0, 0.0), 0.0
+    parts, lost = first_parts(True, 1.0, False), False
     k = 0
-    while k < outcomes.size and parts.left > 0.0 and lost == 0.0:
+    while k < outcomes.size and parts.left > 0.0 and not lost:
         sizes[k], lefts[k] = parts.size, parts.left
-        parts, lost = next_part(parts, outcomes[k], 1.0 - outcomes[k])
+        parts, lost = next_part(parts, outcomes[k] > 0.0, outcomes[k] == 0.0)
         k += 1
     return k, lost, parts.left
 

@@ -11,7 +11,7 @@ from vigym import Mechanism, Simulator, load_urdf
 from vigym.assets import path
 from vigym.core.compiler.kernel import entry, phase
 from vigym.core.compiler.rows import group_data
-from vigym.core.model.context import LOOPS, LOOPS_AND_CONTACTS, PLAIN_TREE
+from vigym.core.tables.features import LOOPS, LOOPS_AND_CONTACTS, PLAIN_TREE
 from vigym.simulation.compile.model import build_model
 from vigym.simulation.state.batch import LaneGroups
 
@@ -138,6 +138,6 @@ def reaching(plan, model, state, work, features):
 
 def test_phases_that_a_plain_tree_does_without_are_not_even_compiled():
     groups = LaneGroups(build_model(hanging()), None, 1, False, False)
-    assert reaching(*groups.tables, PLAIN_TREE) == 0
+    assert reaching(*groups.tables, PLAIN_TREE.token) == 0
     with pytest.raises(TypingError, match="nothing_of_the_kind"):
-        reaching(*groups.tables, LOOPS_AND_CONTACTS)
+        reaching(*groups.tables, LOOPS_AND_CONTACTS.token)

@@ -12,7 +12,7 @@ from vigym import Ground, Mechanism, Simulator
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.contact_slots import LEAST_ALIKE
 from vigym.core.model.layout import header_of, plan_rows
-from vigym.core.model.tables.plan import BODY_PLAN, HEADER
+from vigym.core.tables.plan import BODY_PLAN, HEADER
 from vigym.mechanism.elements.ground import maps
 from vigym.mechanism.elements.shapes import Capsule
 from vigym.simulation.compile.model import build_model

@@ -15,13 +15,7 @@ from scenes.command_line import said, table
 from vigym import assets
 from vigym.cli import warmup
 from vigym.cli.app import COMMANDS, run
-from vigym.core.model.context import (
-    ALL_FEATURES,
-    LOOPS,
-    LOOPS_AND_CONTACTS,
-    PLAIN_TREE,
-    WITH_IMPOSED,
-)
+from vigym.core.tables.features import FEATURE_SETS
 from vigym.envs.registry import ENVIRONMENTS
 from vigym.simulation.compile.model import build_model
 from vigym.simulation.state.batch import LaneGroups
@@ -174,13 +168,11 @@ def test_warmup_calls_every_kernel_of_a_simulator(batch, monkeypatch):
 
 
 def test_warmup_has_the_kernels_of_all_environments():
-    """A kernel belongs to a set of features, None being those of trees that touch nothing."""
 
     def features(mechanism):
-        return repr(LaneGroups(build_model(mechanism), None, 1, False, False).features)
+        return LaneGroups(build_model(mechanism), None, 1, False, False).features
 
-    sets = PLAIN_TREE, LOOPS, LOOPS_AND_CONTACTS, WITH_IMPOSED, ALL_FEATURES
-    assert [*map(features, warmup._mechanisms(True).values())] == [*map(repr, sets)]
+    assert [*map(features, warmup._mechanisms(True).values())] == [*FEATURE_SETS]
     usual = {*map(features, warmup._mechanisms(False).values())}
     for entry in ENVIRONMENTS:
         options = {"urdf": FOUR_BAR} if entry.id == "vigym/Urdf-v0" else {}

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from sources import SOURCES, Function, Source
 
-from vigym.core.model.tables.plan import HEADER
-from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
+from vigym.core.tables.plan import HEADER
+from vigym.core.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
 
 ROOMS = ("body", "joint", "loop", "tree", "contact", "solver", "kernels", "math")
 KERNELS = [s for s in SOURCES if s.layer == "core" and s.path.parent.name in ROOMS]
@@ -29,12 +29,18 @@ LIBRARIES = {"math", "np"}
 
 
 def records() -> set[str]:
-    """Return the attributes of the named tuples that kernels pass on, and of arrays."""
+    """Return the attributes of the named tuples that kernels pass on, of arrays and of masks."""
     classes = [
         n for s in SOURCES if s.layer == "core" for n in s.nodes if isinstance(n, ast.ClassDef)
     ]
     bodies = [node for made in classes for node in made.body]
-    return {"size", "shape", *(n.target.id for n in bodies if isinstance(n, ast.AnnAssign))}
+    return {
+        "any",
+        "all",
+        "size",
+        "shape",
+        *(n.target.id for n in bodies if isinstance(n, ast.AnnAssign)),
+    }
 
 
 OTHERS = records().union(DATA, *ROWS.values())

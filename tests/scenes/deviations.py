@@ -8,7 +8,7 @@ from oracle.naive_joints import conj, mul
 from scenes.trees import unit
 from vigym import Simulator
 from vigym.core.model import snapshot
-from vigym.core.model.tables.state import DOF_STATE
+from vigym.core.tables.state import DOF_STATE
 from vigym.simulation.compile.layout import Rows
 
 # How far half a difference over SIZE is from a derivative. A step rounds rates by 2e-16 times the

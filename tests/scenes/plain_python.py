@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from vigym.core.compiler.plain.values import value_of
 from vigym.core.compiler.rows import group_data
 from vigym.core.loop.motions import set_goals
 from vigym.core.math.quaternions import quaternion_product, rotation_matrix
@@ -26,7 +27,7 @@ def data_of(sim):
     """Data of a simulator's first environment, as kernels read it."""
     groups = sim._plant.groups
     with np.errstate(all="ignore"):
-        return group_data(*groups.tables, 0, 0, 0, groups.features, None)
+        return group_data(*groups.tables, 0, 0, 0, groups.features.token, None)
 
 
 def random_vector(rng, size=3):
@@ -57,7 +58,8 @@ def derivative(function, direction, step=STEP):
 
 def newton_residuals(sim, h, count=7):
     """Residuals of full Newton's iterations for a step of size h from the present knot, without a line search."""
-    d, one = data_of(sim), np.float64(1.0)
+    d = data_of(sim)
+    one, every = np.float64(1.0), np.True_
     before = d.environment.step_size
     step = Step(knot_buffer(d, 0), knot_buffer(d, -1), np.float64(h), before / h)
     d.environment.iterations_left = 100.0
@@ -65,13 +67,13 @@ def newton_residuals(sim, h, count=7):
     residuals = []
     with np.errstate(all="ignore"):
         set_goals(d, one, np.float64(h))
-        lanes, slack, stalled = start_attempt(d, step, one, method, TOLERANCE)
+        lanes, slack, stalled = start_attempt(d, step, every, method, TOLERANCE)
         prox, kappa, tight = initial_parameters(d, step, method)
         for number in range(count):
             iteration = Iteration(
                 number, method, prox, kappa, tight, one, slack, stalled, TOLERANCE
             )
-            found = evaluate_iterate(d, step, lanes, lanes, 0.0 * one, iteration)
+            found = evaluate_iterate(d, step, lanes, lanes, ~every, iteration)
             residuals.append(float(found.residual))
             increment_rotation(d, step.knot3, found)
             take_step(d, step, one, lanes, False)
@@ -83,4 +85,4 @@ class Fields(SimpleNamespace):
 
     @staticmethod
     def full(x):
-        return np.float64(x)
+        return value_of(x)

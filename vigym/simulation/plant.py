@@ -17,8 +17,8 @@ from vigym.core.joint.bounded_forces import IDLE_TARGET
 from vigym.core.kernels import assemble, constraint_forces, read, reset, start, step
 from vigym.core.model import snapshot
 from vigym.core.model.layout import Model, header_of, plan_rows
-from vigym.core.model.tables.plan import ACTUATOR_PLAN
-from vigym.core.model.tables.state import DOF_STATE, ENVIRONMENT_STATE, WRENCH_STATE
+from vigym.core.tables.plan import ACTUATOR_PLAN
+from vigym.core.tables.state import DOF_STATE, ENVIRONMENT_STATE, WRENCH_STATE
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.couplings import VelocityConstraint
 from vigym.mechanism.elements.errors import MechanismError

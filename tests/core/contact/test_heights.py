@@ -8,7 +8,7 @@ from scenes.plain_python import data_of, random_rotation
 from vigym import Simulator, Terrain
 from vigym.core.contact.terrain import heights
 from vigym.core.math.vectors import dot
-from vigym.core.model.tables.plan import BALL_CONTACT, RIM_CONTACT
+from vigym.core.tables.plan import BALL_CONTACT, RIM_CONTACT
 from vigym.mechanism.elements.bodies import Ground
 
 RNG = np.random.default_rng(0)

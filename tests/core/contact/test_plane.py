@@ -6,7 +6,7 @@ import pytest
 from scenes.plain_python import Fields, random_rotation
 from vigym.core.contact import plane
 from vigym.core.math.vectors import cross, dot
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     BALL_CONTACT,
     RIM_CONTACT,
     RIM_HALF_CONTACT,

@@ -5,7 +5,7 @@ import pytest
 
 from scenes.plain_python import Fields, derivative
 from vigym.core.contact.laws import projection_law as law
-from vigym.core.model.tables.plan import BALL_CONTACT, SKATE
+from vigym.core.tables.plan import BALL_CONTACT, SKATE
 
 CONE, PYRAMID = (Fields(pyramid=p, environment=Fields(length_scale=0.5)) for p in (0, 1))
 PROX, MASS = 0.2, 0.3
@@ -29,7 +29,7 @@ def contact_at(velocity, force=ANCHOR, kind=BALL_CONTACT, **fields):
         "branch": 0.0,
         "branch_turns": 0.0,
         "slip_turns": 0.0,
-        "active": 1.0,
+        "active": np.True_,
     }
     tangents = {"tangent_1": AXES[0], "tangent_2": AXES[1]}
     motion = {
@@ -125,6 +125,6 @@ def test_a_skate_holds_whatever_it_takes():
 def test_a_contact_that_turns_between_two_branches_takes_the_third():
     contact = contact_at(RISING)
     for turn in range(4):
-        loaded = np.float64(turn % 2)  # open, and slipping where it is pushed into the ground
-        sticks, opens = law.choose_third_branch(CONE, contact, (9.0, 0.0), 1.0, loaded)
+        loaded = np.bool_(turn % 2)  # open, and slipping where it is pushed into the ground
+        sticks, opens = law.choose_third_branch(CONE, contact, (np.float64(9.0), 0.0), 1.0, loaded)
     assert (sticks, opens) == (1.0, 0.0)

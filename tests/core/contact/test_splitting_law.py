@@ -5,7 +5,7 @@ import pytest
 
 from scenes.plain_python import Fields
 from vigym.core.contact.laws import splitting_law as law
-from vigym.core.model.tables.plan import BALL_CONTACT
+from vigym.core.tables.plan import BALL_CONTACT
 
 D = Fields(pyramid=0, environment=Fields(length_scale=0.5))
 RHO = 20.0
@@ -25,7 +25,7 @@ def contact_with(force):
         force=force,
         affine_force=force,
         law_velocity=(0.0,) * 4,
-        active=1.0,
+        active=np.True_,
     )
 
 

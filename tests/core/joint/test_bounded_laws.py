@@ -7,7 +7,7 @@ from scenes.plain_python import Fields, data_of, derivative
 from scenes.touching_scenes import dc_drive
 from vigym import MINITAUR_MOTOR, Simulator
 from vigym.core.joint import bounded_laws as laws
-from vigym.core.model.tables.plan import DC_MOTOR, PD_MOTOR
+from vigym.core.tables.plan import DC_MOTOR, PD_MOTOR
 
 D = Fields()
 RHO, PROX = 50.0, 0.2
@@ -63,7 +63,8 @@ def test_limits(lower, upper, sign):
     """A force where a clearance is used up, away from the limit; none in between."""
 
     def law(force, motion):
-        dof = Fields(lower_clearance=lower + PER_H * motion, upper_clearance=upper - PER_H * motion)
+        clearances = np.float64(lower + PER_H * motion), np.float64(upper - PER_H * motion)
+        dof = Fields(lower_clearance=clearances[0], upper_clearance=clearances[1])
         return laws.limit_law(D, dof, force, 0.0, 0.0, PER_H, RHO, PROX)
 
     assert np.sign(assert_affine(law)) == sign

@@ -50,7 +50,7 @@ def test_an_increment_leaves_forces_and_slacks_positive():
     limits.linearize_interior_limits(D, dof, PER_H, (0.0,) * 3, (0.0,) * 3)
     dof.increment = -1.0  # far beyond the lower limit
     part, _ = limits.update_interior_limits(D, dof, PER_H)
-    limits.step_interior_limits(D, dof, part, 1.0)
+    limits.step_interior_limits(D, dof, part, np.True_)
     assert 0.0 < part < limits.BOUNDARY
     assert min(*dof.limit_forces, *dof.limit_slacks) > 0.0
 

@@ -9,7 +9,7 @@ from vigym import Simulator
 from vigym.core.body.pose import set_pose
 from vigym.core.loop import constraints
 from vigym.core.model.context import knot_buffer, loop_end
-from vigym.core.model.tables.plan import ORIENTATION_ROW, POSITION_ROW
+from vigym.core.tables.plan import ORIENTATION_ROW, POSITION_ROW
 
 STEP = 1e-6
 FREEDOMS = {

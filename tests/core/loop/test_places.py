@@ -76,7 +76,7 @@ def test_places_are_found_again(name):
             second = -0.01 * (side.dimensions > 1)
             side.next_place = sides.moved_place(d, side, side.place, 0.02, second)
     with np.errstate(all="ignore"):
-        places.find_places(d, 0, knot, np.float64(1.0))
+        places.find_places(d, 0, knot, np.True_)
     assert abs(d.track_pose(knot, d.track(0).loop).determinant) > 1e-6
     for side, place in zip(both, expected, strict=True):
         assert side.next_place == pytest.approx(place, abs=1e-8)

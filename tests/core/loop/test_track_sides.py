@@ -9,7 +9,7 @@ from vigym import Simulator
 from vigym.core.loop import sides
 from vigym.core.loop.slides import curve_length_to
 from vigym.core.model.context import knot_buffer
-from vigym.core.model.tables.plan import CURVE_SIDE
+from vigym.core.tables.plan import CURVE_SIDE
 
 MADE = [(sliding, name) for name in CURVES] + [(hanging, name) for name in SURFACES]
 

@@ -14,10 +14,10 @@ from vigym.core.joint.forces import assemble_joint_loads
 from vigym.core.joint.geometry import rotation_axis, rotation_increment_axis, translation_axis
 from vigym.core.math.vectors import sub
 from vigym.core.model.context import knot_buffer
-from vigym.core.model.tables.plan import BALL_PIVOT
 from vigym.core.solver.attempts import PROJECTIONS
 from vigym.core.solver.iteration import Step
 from vigym.core.solver.newton import start_attempt
+from vigym.core.tables.plan import BALL_PIVOT
 from vigym.core.tree import ldu
 
 H, ONE = np.float64(0.01), np.float64(1.0)
@@ -83,7 +83,8 @@ def assembled(mech):
     d = data_of(sim)
     knot2, knot3 = knot_buffer(d, 0), knot_buffer(d, -1)
     d.environment.iterations_left = 1.0
-    start_attempt(d, Step(knot2, knot3, H, ONE), ONE, PROJECTIONS._replace(damped=True), TOLERANCE)
+    step, method = Step(knot2, knot3, H, ONE), PROJECTIONS._replace(damped=True)
+    start_attempt(d, step, np.True_, method, TOLERANCE)
     ldu.sum_joint_closures(d, knot3)
     assemble_joint_loads(d, knot3, H, ONE)
     assemble_body_blocks(d, knot2, knot3, H)

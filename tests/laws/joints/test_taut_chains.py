@@ -7,7 +7,7 @@ import pytest
 
 from scenes.batches import assert_batch_moves_as_alone
 from vigym import Mechanism, Simulator
-from vigym.core.model.tables.state import ENVIRONMENT_STATE
+from vigym.core.tables.state import ENVIRONMENT_STATE
 
 # Inertia of a thin rod along z, over mass and length squared
 ROD = np.array([1.0, 1.0, 0.24]) / 12.0

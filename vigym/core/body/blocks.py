@@ -12,7 +12,7 @@ from vigym.core.math.vectors import (
     skew,
     skew_matmul,
 )
-from vigym.core.model.tables.plan import CHAIN_BLOCK, STORED_BLOCK
+from vigym.core.tables.plan import CHAIN_BLOCK, STORED_BLOCK
 
 
 @inline

@@ -4,10 +4,9 @@ Bodies that cannot be led back are held, see `vigym.core.contact.held`.
 """
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import any_lane
-from vigym.core.compiler.simd import absolute, maximum, sqrt, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.math.vectors import dot
-from vigym.core.model.tables.plan import ALIGNED, PAIR_BALL_CONTACT
+from vigym.core.tables.plan import ALIGNED, PAIR_BALL_CONTACT
 
 MAX_CORRECTION = 1e-6  # [m or rad] most by which a step leads back
 SHALLOW = 1e-5  # [m] depth of a body up to which each of its contacts is led back by itself
@@ -18,7 +17,7 @@ def free_fall_acceleration(d):
     """Compute the acceleration of free fall [m/s^2], one without gravity."""
     gravity = d.environment.gravity
     g = sqrt(dot(gravity, gravity))
-    return where(g, g, d.full(1.0))
+    return where(g > 0.0, g, 1.0)
 
 
 @inline
@@ -30,15 +29,15 @@ def least_end_distance(d, distance, h, lever):
     `MAX_CORRECTION`: otherwise they would fly off in tiny steps. Angles are measured at a ``lever``
     [m], which is one for distances.
     """
-    end, most = d.full(0.0), d.full(MAX_CORRECTION)
-    if any_lane(-distance):
+    end = d.full(0.0)
+    if (distance < 0.0).any():
         depth = absolute(distance)
-        depth = where(depth - most, most, depth)
+        depth = minimum(depth, MAX_CORRECTION)
         fall = free_fall_acceleration(d) * (h * h) / lever
         back = sqrt(2.0 * fall * depth)
-        back = where(back - most, most, back)
+        back = minimum(back, MAX_CORRECTION)
         end = distance + d.environment.leads_back * back
-    return where(end, d.full(0.0), end)
+    return where(end > 0.0, 0.0, end)
 
 
 @inline
@@ -47,9 +46,9 @@ def find_gap_target(d, contact, gap, h):
 
     A rebounding contact is not corrected as well, as this would add energy.
     """
-    least, o = least_end_distance(d, gap, h, d.full(1.0)), d.full(0.0)
+    least = least_end_distance(d, gap, h, d.full(1.0))
     rebound = contact.rebound_velocity
-    return where(rebound, maximum(h * rebound + where(gap, o, gap), least), least)
+    return where(rebound > 0.0, maximum(h * rebound + where(gap > 0.0, 0.0, gap), least), least)
 
 
 @inline
@@ -61,7 +60,7 @@ def least_gap(d, contact, gap):
     if contact.kind >= PAIR_BALL_CONTACT:
         return gap
     depth = d.body(contact.body).depth
-    return where(gap + depth, -depth, gap)
+    return where(gap + depth > 0.0, -depth, gap)
 
 
 @inline
@@ -69,8 +68,8 @@ def add_depth(d, contact):
     """Take an active contact's depth below the ground as that of its body, if it is the deepest."""
     if contact.kind < PAIR_BALL_CONTACT:
         body = d.body(contact.body)
-        o, depth = 0.0 * contact.gap2, -contact.gap2 - SHALLOW
-        body.depth = maximum(body.depth, where(contact.active, depth, o))
+        depth = -contact.gap2 - SHALLOW
+        body.depth = maximum(body.depth, where(contact.active, depth, 0.0))
 
 
 @inline

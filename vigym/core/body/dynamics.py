@@ -24,7 +24,7 @@ from vigym.core.math.vectors import (
     select3,
     sub,
 )
-from vigym.core.model.context import knot_buffer
+from vigym.core.model.context import knot_buffer, knot_weight
 
 # a predicted |h w / 2|^2 beyond this is drawn back: Newton starts within its domain
 DOMAIN = 0.95
@@ -44,8 +44,8 @@ def extrapolate_velocity(latest, one_back, two_back, three_back, linear, cubic):
     e2 = sub(e1, f1)
     low = axpy(linear, d1, latest)
     high = axpy(cubic, add(d2, sub(d2, e2)), low)
-    low = select3(linear, low, latest)
-    return select3(cubic, high, low)
+    low = select3(linear > 0.0, low, latest)
+    return select3(cubic > 0.0, high, low)
 
 
 @inline
@@ -65,7 +65,7 @@ def write_history_wrench(body, pose, h, rho, gravity):
     w1 = pose.angular_velocity
     Jw = mat_vec(inertia_matrix(body), w1)
     inertial = scale(-(mass / h), pose.velocity)
-    force = add(inertial, scale(-(0.5 + 0.5 * rho) * mass, gravity))
+    force = add(inertial, scale(-knot_weight(rho) * mass, gravity))
     body.history_force = force
     momentum = step_momentum(Jw, w1, pose.cosine, -0.5 * rho * h)
     body.history_torque = scale(-1.0 / h, momentum)
@@ -122,7 +122,7 @@ def predict_next_knot(d, knot2, knot3, h, rho, linear, cubic):
             cubic,
         )
         e = 0.25 * h * h * dot(w2, w2)
-        c2 = sqrt(maximum(1.0 - e, d.full(1.0 - DOMAIN)))
+        c2 = sqrt(maximum(1.0 - e, 1.0 - DOMAIN))
         s = 1.0 / sqrt(e + c2 * c2)
         step_pose(body, pose2, pose3, v2, scale(s, w2), s * c2, h)
     return largest, positions

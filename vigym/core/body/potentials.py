@@ -8,10 +8,10 @@ body vibrate is stable up to an angular frequency of 2/h.
 import math
 
 from vigym.core.compiler.callbacks import make_caller
-from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, but_not
+from vigym.core.compiler.kernel import inline, no_lanes, phase, zero
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.math.vectors import axpy, cross, mat_t_vec, max_abs3, scale, sub
+from vigym.core.model.context import knot_weight
 
 call_potential = make_caller(7, 1, 3, 3)  # pose; energy, force, torque
 
@@ -26,7 +26,7 @@ def evaluate_potential(d, potential, knot):
 @phase(needs="imposed", otherwise=zero)
 def add_potential_forces(d, knot2, rho):
     """Add the forces of potentials to the terms of a step that stay; returns the largest [N]."""
-    largest, weight = d.full(0.0), 0.5 + 0.5 * rho
+    largest, weight = d.full(0.0), knot_weight(rho)
     for n in range(d.potential_count):
         potential = d.potential(n)
         body = d.body(potential.body)
@@ -52,11 +52,11 @@ def add_potential_impulses(d, knot, h1):
         body.torque = sub(body.torque, moment)
 
 
-@phase(needs="imposed", otherwise=zero)
+@phase(needs="imposed", otherwise=no_lanes)
 def find_lanes_without_potential(d, knot):
     """Find the lanes in which a function of a potential fails at a knot."""
     total = absolute(sum_potential_energies(d, knot))
-    return but_not(d.full(1.0), above(d.full(math.inf), total))  # false for NaN
+    return ~(total < math.inf)  # false for NaN
 
 
 @phase(needs="imposed", otherwise=zero)

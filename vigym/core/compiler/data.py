@@ -18,15 +18,10 @@ from vigym.core.compiler.packs import (
     store_run,
     unpack_lanes,
 )
-from vigym.core.compiler.simd import LANES, LanesType, slot_pointer
-from vigym.core.model.tables.plan import HEADER
-from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS, TABLES
+from vigym.core.compiler.simd import LANES, LanesType, mask_type, slot_pointer
+from vigym.core.tables.plan import HEADER
+from vigym.core.tables.row_kinds import BLOCK_STARTS, ROW_KINDS, TABLES
 
-PLAIN_TREE = frozenset({"plain"})
-LOOPS = frozenset({"loops"})
-LOOPS_AND_CONTACTS = LOOPS | {"contacts"}
-WITH_IMPOSED = LOOPS_AND_CONTACTS | {"terrain", "imposed"}
-ALL_FEATURES = WITH_IMPOSED | {"tracks"}
 PACKS = frozenset({"packs"})  # of one environment: rows side by side in lanes
 SLOT = ir.IntType(64)
 
@@ -58,7 +53,7 @@ class RowType(types.Type):
     """Type of a row: its kind, and the type of its fields.
 
     Args:
-        kind: of `vigym.core.model.tables`.
+        kind: of `vigym.core.tables`.
         data: type of the data.
         index: type of its number: PACK, RUN or an integer's.
 
@@ -100,6 +95,8 @@ class RowType(types.Type):
             return PACK if self.refers_in_lanes(field) else types.intp
         if field.indexed:
             return ElementsType(self.token, self.pointer)
+        if field.is_mask:
+            return mask_type(self.token)
         return self.token if field.width == 1 else types.UniTuple(self.token, field.width)
 
 

@@ -69,6 +69,16 @@ def zero(d, *arguments):
     return d.full(0.0)
 
 
+def no_lanes(d, *arguments):
+    """Replace a phase that a mechanism does not need, and whose result is then an empty mask."""
+    return d.full(False)
+
+
+def no_lanes_and_zero(d, *arguments):
+    """Replace a phase that a mechanism does not need: an empty mask and zero are its results."""
+    return d.full(False), d.full(0.0)
+
+
 def two_zeros(d, *arguments):
     """Replace a phase that a mechanism does not need, and whose two results are then zero."""
     return d.full(0.0), d.full(0.0)

@@ -1,4 +1,4 @@
-"""Operations on lanes: masks, reductions, rows of tables and of the caller's arrays.
+"""Operations on lanes: tokens, reductions, angles, columns of the caller's arrays.
 
 A float is its own only lane, so that all of it also serves the kernels that read single floats.
 """
@@ -7,6 +7,7 @@ import math
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from vigym.core.compiler.kernel import inline
@@ -15,9 +16,13 @@ from vigym.core.compiler.simd import (
     LANES,
     LanesType,
     absolute,
+    any_set,
     fma,
+    is_mask,
+    is_vector,
     larger,
     spread,
+    vector_type_of_dtype,
     where,
 )
 
@@ -25,11 +30,38 @@ LARGEST_TANGENT = math.tan(math.pi / 16.0)  # of the angles that the series take
 
 
 @intrinsic
+def pointer(context, array):
+    """Return the address of a flat array's data: kernels pass pointers, not counted references."""
+
+    def generate(context, builder, sig, args):
+        return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
+
+
+@intrinsic
+def vector_token(context, table):
+    """Make the token of a vector of a table's numbers: a value of which only the type counts."""
+    vector = vector_type_of_dtype(table.dtype)
+    return vector(table), lambda context, builder, sig, args: ir.Constant(
+        context.get_value_type(sig.return_type), None
+    )
+
+
+@intrinsic
+def scalar_token(context, table):
+    """Make the token for single numbers of a table."""
+    return table.dtype(table), lambda context, builder, sig, args: ir.Constant(
+        context.get_value_type(sig.return_type), 0.0
+    )
+
+
+@intrinsic
 def lane(context, a, index):
     """Return lane ``index`` of a vector as a float; a float is its own only lane."""
 
     def generate(context, builder, sig, args):
-        if isinstance(sig.args[0], LanesType):
+        if is_vector(sig.args[0]):
             return builder.extract_element(args[0], builder.trunc(args[1], ir.IntType(32)))
         return args[0]
 
@@ -44,7 +76,7 @@ def with_lane(context, a, index, value):
         number = context.cast(
             builder, args[2], sig.args[2], getattr(sig.args[0], "base", sig.args[0])
         )
-        if isinstance(sig.args[0], LanesType):
+        if is_vector(sig.args[0]):
             return builder.insert_element(args[0], number, builder.trunc(args[1], ir.IntType(32)))
         return number
 
@@ -54,7 +86,7 @@ def with_lane(context, a, index, value):
 @intrinsic
 def lane_count(context, token):
     """Count the lanes of a value: those of a register, or 1."""
-    number = token.count if isinstance(token, LanesType) else 1
+    number = token.count if is_vector(token) else 1
     return types.intp(token), lambda context, builder, sig, args: context.get_constant(
         types.intp, number
     )
@@ -82,48 +114,19 @@ def _widest(builder, kind, value):
 
 
 @intrinsic
-def any_lane(context, mask):
-    """Return whether any lane of a mask is set."""
-
-    def generate(context, builder, sig, args):
-        lanes_set = builder.fcmp_ordered(">", args[0], ir.Constant(args[0].type, None))
-        if isinstance(sig.args[0], LanesType):
-            bits = builder.bitcast(lanes_set, ir.IntType(sig.args[0].count))
-            return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
-        return lanes_set
-
-    return types.boolean(mask), generate
-
-
-@inline
-def both(a, b):
-    """Return the lanes set in both masks."""
-    return where(a, b, a * 0.0)
-
-
-@inline
-def but_not(a, b):
-    """Return the lanes set in ``a`` and not in ``b``."""
-    return where(b, b * 0.0, a)
-
-
-@inline
-def above(a, b):
-    """Return the mask (1 or 0) of the lanes where ``a > b``; a NaN is above nothing."""
-    return where(a - b, spread(1.0, a), spread(0.0, a))
-
-
-@intrinsic
 def max_over_body_lanes(context, value, like):
-    """Reduce a maximum that a phase over bodies returned to the type of ``like``.
+    """Reduce a maximum that a phase over bodies returned to a value with the lanes of ``like``.
 
-    That is its largest lane where the lanes are bodies.
+    That is its largest lane where the lanes are bodies; of a mask it is whether any lane is set.
     """
+    kept = is_vector(like) or not is_vector(value)
 
     def generate(context, builder, sig, args):
-        return args[0] if sig.return_type == value else _widest(builder, value, args[0])
+        if kept:
+            return args[0]
+        return any_set(builder, args[0]) if is_mask(value) else _widest(builder, value, args[0])
 
-    return like(value, like), generate
+    return (value if kept else value.base)(value, like), generate
 
 
 @inline
@@ -151,13 +154,12 @@ def arctan2(y, x):
 
     It is halved once, and twice more in the lanes where that leaves more than pi / 16.
     """
-    o, one = y * 0.0, y * 0.0 + 1.0
     a, b = absolute(x), absolute(y)
     size = math.sqrt(a * a + b * b)
-    t = b / where(size, size + a, one)
-    parts = one + one
-    wide = above(t, o + LARGEST_TANGENT)
-    if any_lane(wide):
+    t = b / where(size > 0.0, size + a, 1.0)
+    parts = spread(2.0, y)
+    wide = t > LARGEST_TANGENT
+    if wide.any():
         quarter = t / (1.0 + math.sqrt(1.0 + t * t))
         t = where(wide, quarter / (1.0 + math.sqrt(1.0 + quarter * quarter)), t)
         parts = where(wide, 4.0 * parts, parts)
@@ -166,8 +168,8 @@ def arctan2(y, x):
     for k in range(9, -1, -1):
         series = fma(series, u, spread(1.0 / (2.0 * k + 1.0), u))
     angle = parts * t * series
-    angle = where(-x, math.pi - angle, angle)
-    return where(-y, o - angle, angle)
+    angle = where(x < 0.0, math.pi - angle, angle)
+    return where(y < 0.0, -angle, angle)
 
 
 @inline

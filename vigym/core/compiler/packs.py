@@ -18,7 +18,7 @@ from numba import types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from vigym.core.compiler.simd import LANES
+from vigym.core.compiler.simd import LANES, is_mask, mask_type
 
 _INTEGER = ir.IntType(64)
 
@@ -195,13 +195,12 @@ def lanes_of_rows(context, run, like):
     """Make the mask of the lanes that have a row of a run."""
 
     def generate(context, builder, sig, args):
-        run, like = args
+        run = args[0]
         count = builder.sub(builder.extract_value(run, 1), builder.extract_value(run, 0))
         lanes = ir.Constant(ir.VectorType(_INTEGER, LANES), list(range(LANES)))
-        inside = builder.icmp_signed("<", lanes, _splat(builder, count))
-        return builder.uitofp(inside, like.type)
+        return builder.icmp_signed("<", lanes, _splat(builder, count))
 
-    return like(run, like), generate
+    return (like if is_mask(like) else mask_type(like))(run, like), generate
 
 
 def _adding(lanes):
@@ -209,9 +208,8 @@ def _adding(lanes):
 
     def generate(context, builder, sig, args):
         total, value, own = args
-        zero = ir.Constant(own.type, None)
         # -0 in the lanes without a row: adding it changes no number
-        value = builder.select(builder.fcmp_ordered(">", own, zero), value, builder.fneg(zero))
+        value = builder.select(own, value, builder.fneg(ir.Constant(value.type, None)))
         for k in lanes:
             total = builder.fadd(total, builder.extract_element(value, ir.IntType(32)(k)))
         return total

@@ -10,12 +10,12 @@ those of the first row of a block, but for those that refer to other rows: they 
 =====================  =============================================================================
 expression             meaning
 =====================  =============================================================================
-``d.body(i)``          row of a kind of `vigym.core.model.tables`: body, dof, contact, ...
+``d.body(i)``          row of a kind of `vigym.core.tables`: body, dof, contact, ...
 ``d.pose(knot, i)``    row of a body in one of the knot buffers, which a number identifies
 ``d.environment``      the one row that an environment has of its own
 ``d.body_count``       entry of the plan's header; 0 at compile time where a feature is absent
 ``d.dof_block_count``  number of blocks of a kind of rows; ``d.block_count`` of bodies
-``d.full(x)``          number x in every lane
+``d.full(x)``          number x in every lane, or a mask of a truth value
 ``d.number(slot)``     float that lies in a slot of the plan
 ``d.lane_count``       environments that a value holds: 1 in a single environment
 ``row.field``          float, vector, or a tuple of them; an integer for fields of the plan
@@ -27,7 +27,7 @@ expression             meaning
 """
 
 from llvmlite import ir
-from numba import types
+from numba import typeof, types
 from numba.core import cgutils
 from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import (
@@ -39,13 +39,8 @@ from numba.core.typing.templates import (
 from numba.extending import intrinsic, lower_builtin
 
 from vigym.core.compiler.data import (
-    ALL_FEATURES,
-    LOOPS,
-    LOOPS_AND_CONTACTS,
     PACKS,
-    PLAIN_TREE,
     SLOT,
-    WITH_IMPOSED,
     DataType,
     RowType,
     header_entry,
@@ -64,13 +59,17 @@ from vigym.core.compiler.packs import (
 from vigym.core.compiler.simd import (
     LANES,
     LanesType,
+    is_mask,
+    mask_type,
     slot_pointer,
     spread_value,
     vector_type_of_dtype,
 )
-from vigym.core.model.tables.plan import HEADER
-from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS, TABLES
+from vigym.core.tables.features import FEATURE_SETS
+from vigym.core.tables.plan import HEADER
+from vigym.core.tables.row_kinds import BLOCK_STARTS, ROW_KINDS, TABLES
 
+_FEATURES = {type(typeof(found.token)): found.features for found in FEATURE_SETS}
 _SHIFT = LANES.bit_length() - 1
 _MASK = LANES - 1
 
@@ -81,21 +80,11 @@ def group_data(
 ):
     """Make the data of the lane group whose tables start at these slots of the flat arrays.
 
-    ``features`` is None for mechanisms without loops and contacts, a truth value for those with
-    loops alone, an integer for those with contacts, a float where there is terrain too, or
-    something imposed: held wrenches, prescribed motions, velocity constraints, potentials; and a
-    complex number where curve or surface joints are.
-    ``batch`` is None for a single environment.
+    ``features`` is the token of a set of features, ``batch`` None for a single environment.
     """
     vectors = vector_type_of_dtype(state.dtype)
     single = batch == types.none
-    present = PLAIN_TREE if features == types.none else LOOPS_AND_CONTACTS
-    if isinstance(features, types.Boolean):
-        present = LOOPS
-    elif isinstance(features, types.Float):
-        present = WITH_IMPOSED
-    elif isinstance(features, types.Complex):
-        present = ALL_FEATURES
+    present = _FEATURES[type(types.unliteral(features))]
     if single and "contacts" in present:
         present = present | PACKS
     data = DataType(state.dtype if single else vectors, vectors, single, present)
@@ -211,7 +200,7 @@ def _lower_number(context, builder, sig, args):
 
 
 def _lower_full(context, builder, sig, args):
-    """Make code for ``d.full(number)``."""
+    """Make code for ``d.full(value)``."""
     return spread_value(context, builder, sig.return_type, args[1], sig.args[1])
 
 
@@ -225,7 +214,12 @@ for _kind, _rows in ROW_KINDS.items():
             _lower_row(_kind),
         )
 _method("number", 1, lambda data, slot: types.float64, _lower_number)
-_method("full", 1, lambda data, *args: data.token, _lower_full)
+_method(
+    "full",
+    1,
+    lambda data, value: mask_type(data.token) if is_mask(value) else data.token,
+    _lower_full,
+)
 
 
 @infer_getattr
@@ -363,15 +357,22 @@ def _get_of_row(context, builder, row, value, name):
         values = [gather(builder, at, vector) for at in places]
     else:
         values = [builder.load(at, align=8) for at in places]
+    if field.is_mask:
+        return builder.fcmp_ordered(">", values[0], ir.Constant(values[0].type, None))
     return values[0] if field.width == 1 else context.make_tuple(builder, row.type_of(name), values)
 
 
 @lower_setattr_generic(RowType)
 def _set_of_row(context, builder, sig, args, name):
-    row, width = sig.args[0], sig.args[0].fields[name][1].width
+    row = sig.args[0]
+    _, field, _ = row.fields[name]
     if row.packed:
         raise NotImplementedError(f"found {name!r} of a pack written, expected that of a run")
-    parts = [args[1]] if width == 1 else cgutils.unpack_tuple(builder, args[1], width)
+    parts = [args[1]]
+    if field.is_mask:
+        parts = [builder.uitofp(args[1], context.get_value_type(row.token))]
+    elif field.width > 1:
+        parts = cgutils.unpack_tuple(builder, args[1], field.width)
     for k, part in enumerate(parts):
         at = _element(context, builder, row, args[0], name, k)
         if row.is_run:

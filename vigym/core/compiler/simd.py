@@ -12,6 +12,10 @@ Two readings of it share every kernel:
 A *token* (any value of a lane type) says how to read: ``load(table, at, token)`` gives a vector
 for a vector token, a float for a float. Lanes never mix in arithmetic, and no operation is fused or
 reordered by the compiler, so a lane computes bit for bit what it computes alone.
+
+A comparison makes a *mask*: a truth value for each lane, or one of floats. With NaN it is false.
+``&``, ``|`` and ``~`` join masks; ``mask.any()`` and ``mask.all()`` ask all lanes. A scalar serves
+as a value that is the same in every lane.
 """
 
 import math
@@ -22,7 +26,13 @@ from llvmlite.binding import get_host_cpu_features
 from numba import config, types
 from numba.core import cgutils
 from numba.core.imputils import lower_cast
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    infer_getattr,
+    infer_global,
+    signature,
+)
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 
@@ -64,12 +74,43 @@ class LanesType(types.Type):
         return self.base, self.count
 
 
+class MaskType(types.Type):
+    """Type of a truth value for each lane of a vector."""
+
+    base = types.boolean
+
+    def __init__(self, lanes: LanesType):
+        self.lanes, self.count = lanes, lanes.count
+        super().__init__(name=f"Mask({lanes})")
+
+
+def is_vector(kind):
+    """Return whether values of a type have a part for each lane."""
+    return isinstance(kind, (LanesType, MaskType))
+
+
+def is_mask(kind):
+    """Return whether a type is that of masks: of vectors, or of floats."""
+    return isinstance(kind, (MaskType, types.Boolean))
+
+
+def mask_type(kind):
+    """Return the type of the masks that comparisons of values of a type make."""
+    return MaskType(kind) if isinstance(kind, LanesType) else types.boolean
+
+
 @register_model(LanesType)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager, lanes):
         super().__init__(
             manager, lanes, ir.VectorType(manager.lookup(lanes.base).get_value_type(), lanes.count)
         )
+
+
+@register_model(MaskType)
+class _MaskModel(models.PrimitiveModel):
+    def __init__(self, manager, mask):
+        super().__init__(manager, mask, ir.VectorType(ir.IntType(1), mask.count))
 
 
 FLOAT_LANES = LanesType(types.float64, LANES)
@@ -79,7 +120,7 @@ def spread_value(context, builder, token, value, kind):
     """Make code for a value of the token's type whose lanes all hold ``value``; vectors stay."""
     if token == kind:
         return value
-    if not isinstance(token, LanesType):
+    if not is_vector(token):
         return context.cast(builder, value, kind, token)
     return _spread(context, builder, token, value, kind)
 
@@ -99,59 +140,85 @@ def _spread(context, builder, lanes, value, kind):
     )
 
 
-def _define_binary(operation, instruction):
-    """Register an arithmetic operation on lanes with numba; a scalar operand is spread."""
+def widest(*kinds):
+    """Return the type of what an operation makes of its operands: a vector's, if any is one."""
+    return next((kind for kind in kinds if is_vector(kind)), kinds[0])
+
+
+def _spread_all(context, builder, token, values, kinds):
+    """Make code for operands as values of the token's type."""
+    pairs = zip(values, kinds, strict=True)
+    return [spread_value(context, builder, token, value, kind) for value, kind in pairs]
+
+
+def _define_binary(operation, vector, scalars, result, instruction):
+    """Register an operation on vectors with numba; a scalar operand is spread.
+
+    Args:
+        operation: of the module ``operator``.
+        vector: class of the vectors' types.
+        scalars: classes of the scalars' types.
+        result: function that returns the type of the result for that of the vectors.
+        instruction: function that makes the code.
+    """
 
     @infer_global(operation)
     class _Typing(AbstractTemplate):
         def generic(self, args, kws):
-            lanes = next((a for a in args if isinstance(a, LanesType)), None)
-            if (
-                lanes is not None
-                and len(args) == 2
-                and all(a == lanes or isinstance(a, (types.Float, types.Integer)) for a in args)
-            ):
-                return signature(lanes, *args)
+            token = widest(*args)
+            accepts = isinstance(token, vector) and len(args) == 2
+            if accepts and all(a == token or isinstance(a, scalars) for a in args):
+                return signature(result(token), *args)
 
     def lower(context, builder, sig, args):
-        pair = [
-            a if isinstance(t, LanesType) else _spread(context, builder, sig.return_type, a, t)
-            for a, t in zip(args, sig.args, strict=True)
-        ]
-        return getattr(builder, instruction)(*pair)
+        return instruction(
+            builder, *_spread_all(context, builder, widest(*sig.args), args, sig.args)
+        )
 
-    for number in (types.Float, types.Integer):
-        lower_builtin(operation, LanesType, number)(lower)
-        lower_builtin(operation, number, LanesType)(lower)
-    lower_builtin(operation, LanesType, LanesType)(lower)
+    for scalar in scalars:
+        lower_builtin(operation, vector, scalar)(lower)
+        lower_builtin(operation, scalar, vector)(lower)
+    lower_builtin(operation, vector, vector)(lower)
 
 
+_NUMBERS = types.Float, types.Integer
 for _operation, _in_place, _instruction in (
-    (operator.add, operator.iadd, "fadd"),
-    (operator.sub, operator.isub, "fsub"),
-    (operator.mul, operator.imul, "fmul"),
-    (operator.truediv, operator.itruediv, "fdiv"),
+    (operator.add, operator.iadd, ir.IRBuilder.fadd),
+    (operator.sub, operator.isub, ir.IRBuilder.fsub),
+    (operator.mul, operator.imul, ir.IRBuilder.fmul),
+    (operator.truediv, operator.itruediv, ir.IRBuilder.fdiv),
 ):
-    _define_binary(_operation, _instruction)
-    _define_binary(_in_place, _instruction)
+    _define_binary(_operation, LanesType, _NUMBERS, lambda lanes: lanes, _instruction)
+    _define_binary(_in_place, LanesType, _NUMBERS, lambda lanes: lanes, _instruction)
+for _operation, _sign in ((operator.gt, ">"), (operator.lt, "<"), (operator.ge, ">=")):
+    _define_binary(
+        _operation,
+        LanesType,
+        _NUMBERS,
+        MaskType,
+        lambda builder, a, b, sign=_sign: builder.fcmp_ordered(sign, a, b),
+    )
+_define_binary(operator.and_, MaskType, (types.Boolean,), lambda mask: mask, ir.IRBuilder.and_)
+_define_binary(operator.or_, MaskType, (types.Boolean,), lambda mask: mask, ir.IRBuilder.or_)
 
 
+@lower_cast(types.Boolean, MaskType)
 @lower_cast(types.Float, LanesType)
 def _cast_to_lanes(context, builder, number, lanes, value):
-    """Spread a number that is assigned to a field of lanes."""
+    """Spread a scalar that is assigned to a field of lanes."""
     return spread_value(context, builder, lanes, value, number)
 
 
-def _define_unary(operation, lower):
+def _define_unary(operation, lower, vector=LanesType):
     """Register an operation on a single vector with numba."""
 
     @infer_global(operation)
     class _Typing(AbstractTemplate):
         def generic(self, args, kws):
-            if len(args) == 1 and isinstance(args[0], LanesType):
+            if len(args) == 1 and isinstance(args[0], vector):
                 return signature(args[0], args[0])
 
-    lower_builtin(operation, LanesType)(lower)
+    lower_builtin(operation, vector)(lower)
 
 
 def _call(builder, name, *values):
@@ -178,18 +245,48 @@ def matches_table_dtype(value, table):
 
 
 _define_unary(operator.neg, lambda context, builder, sig, args: builder.fneg(args[0]))
+_define_unary(operator.invert, lambda context, builder, sig, args: builder.not_(args[0]), MaskType)
 sqrt = math.sqrt  # kernels take it from here: plain Python has one that gives NaN, no error
 _define_unary(sqrt, lambda context, builder, sig, args: _call(builder, "llvm.sqrt", args[0]))
 
 
-@intrinsic
-def pointer(context, array):
-    """Return the address of a flat array's data: kernels pass pointers, not counted references."""
+def any_set(builder, mask):
+    """Make code for whether any lane of a mask is set."""
+    bits = builder.bitcast(mask, ir.IntType(getattr(mask.type, "count", 1)))
+    return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
 
-    def generate(context, builder, sig, args):
-        return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).data
 
-    return types.CPointer(array.dtype)(array), generate
+def _all_set(builder, mask):
+    """Make code for whether every lane of a mask is set."""
+    return builder.not_(any_set(builder, builder.not_(mask)))
+
+
+def _define_question(name, lower):
+    """Register a method of masks that asks all lanes with numba."""
+
+    class Template(AbstractTemplate):
+        key = f"vigym.mask.{name}"
+
+        def generic(self, args, kws):
+            return None if args else signature(types.boolean, recvr=self.this)
+
+    for mask in (MaskType, types.Boolean):
+        lower_builtin(Template.key, mask)(
+            lambda context, builder, sig, args: lower(builder, args[0])
+        )
+    return Template
+
+
+_QUESTIONS = {"any": _define_question("any", any_set), "all": _define_question("all", _all_set)}
+
+
+class _MaskMethods(AttributeTemplate):
+    def generic_resolve(self, mask, name):
+        return types.BoundFunction(_QUESTIONS[name], mask) if name in _QUESTIONS else None
+
+
+for _mask in (MaskType, types.Boolean):
+    infer_getattr(type(f"_MethodsOf{_mask.__name__}", (_MaskMethods,), {"key": _mask}))
 
 
 @intrinsic
@@ -226,16 +323,25 @@ def spread(context, value, token):
     return token(value, token), generate
 
 
+def _type_of_choice(mask, a, b):
+    """Return the type of what ``where`` makes of its operands."""
+    kind = widest(a, b)
+    if is_vector(kind) or not is_vector(mask):
+        return kind
+    return mask if is_mask(kind) else mask.lanes
+
+
 @intrinsic
 def where(context, mask, a, b):
-    """Select ``a`` in the lanes where ``mask > 0``, else ``b``; NaN in the other one is ignored."""
+    """Select ``a`` in the lanes of the mask, else ``b``; NaN in the other one is ignored."""
+    if not is_mask(mask):
+        return None
 
     def generate(context, builder, sig, args):
-        return builder.select(
-            builder.fcmp_ordered(">", args[0], ir.Constant(args[0].type, None)), args[1], args[2]
-        )
+        pair = _spread_all(context, builder, sig.return_type, args[1:], sig.args[1:])
+        return builder.select(args[0], *pair)
 
-    return a(mask, a, b), generate
+    return _type_of_choice(mask, a, b)(mask, a, b), generate
 
 
 def larger(builder, a, b):
@@ -250,7 +356,22 @@ def larger(builder, a, b):
 @intrinsic
 def maximum(context, a, b):
     """Find the larger of two values, lane by lane; NaN if either is."""
-    return a(a, b), lambda context, builder, sig, args: larger(builder, *args)
+
+    def generate(context, builder, sig, args):
+        return larger(builder, *_spread_all(context, builder, sig.return_type, args, sig.args))
+
+    return widest(a, b)(a, b), generate
+
+
+@intrinsic
+def minimum(context, a, b):
+    """Find the smaller of two values, lane by lane; ``a`` if either is NaN."""
+
+    def generate(context, builder, sig, args):
+        a, b = _spread_all(context, builder, sig.return_type, args, sig.args)
+        return builder.select(builder.fcmp_ordered(">", a, b), b, a)
+
+    return widest(a, b)(a, b), generate
 
 
 @intrinsic
@@ -277,28 +398,3 @@ def fma(context, a, b, c):
 def vector_type_of_dtype(dtype):
     """Return the vector type for a dtype: as many numbers as a register holds."""
     return FLOAT_LANES if dtype == types.float64 else LanesType(dtype, 2 * LANES)
-
-
-@intrinsic
-def vector_token(context, table):
-    """Make the token of a vector of a table's numbers: a value of which only the type counts."""
-    vector = vector_type_of_dtype(table.dtype)
-    return vector(table), lambda context, builder, sig, args: ir.Constant(
-        context.get_value_type(sig.return_type), None
-    )
-
-
-@intrinsic
-def scalar_token(context, table):
-    """Make the token for single numbers of a table."""
-    return table.dtype(table), lambda context, builder, sig, args: ir.Constant(
-        context.get_value_type(sig.return_type), 0.0
-    )
-
-
-@intrinsic
-def double_vector_token(context):
-    """Make the token for vectors of double precision."""
-    return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(
-        context.get_value_type(sig.return_type), None
-    )

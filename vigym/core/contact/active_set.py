@@ -1,8 +1,8 @@
 """Checks of the contacts once Newton has converged: none was missed, and no body sinks."""
 
 from vigym.core.body.correction import least_gap
-from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
+from vigym.core.compiler.kernel import inline, no_lanes, phase
+from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import mark_active_pair_lanes, place_contact
 from vigym.core.contact.overlaps import find_deep_lanes, find_released_lanes, is_end
@@ -17,7 +17,7 @@ from vigym.core.contact.segment_box import (
 )
 from vigym.core.contact.terrain.planes import planes_in_lanes, select5
 from vigym.core.math.vectors import add, dot, select3, select4
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     ALIGNED,
     LONE,
     PAIR_BALL_CONTACT,
@@ -47,10 +47,10 @@ def add4(a, b):
 def zero4_inside_mask(mask, a):
     """Clear four values in the lanes of the mask."""
     return (
-        where(mask, 0.0 * a[0], a[0]),
-        where(mask, 0.0 * a[1], a[1]),
-        where(mask, 0.0 * a[2], a[2]),
-        where(mask, 0.0 * a[3], a[3]),
+        where(mask, 0.0, a[0]),
+        where(mask, 0.0, a[1]),
+        where(mask, 0.0, a[2]),
+        where(mask, 0.0, a[3]),
     )
 
 
@@ -69,7 +69,7 @@ def add_force_to_contact(contact, to, mask):
 def merge_force_into_contact(contact, to, mask):
     """Add a contact's force and anchor to contact ``to``, and make it inactive."""
     add_force_to_contact(contact, to, mask)
-    contact.active = but_not(contact.active, mask)
+    contact.active = contact.active & ~mask
 
 
 @inline
@@ -87,7 +87,7 @@ def move_force_to_contact(contact, to, mask):
 def clear_dual(contact, mask):
     """Clear a contact's dual in the lanes of the mask: it belongs to another place."""
     dual = contact.dual
-    contact.dual = (where(mask, 0.0 * dual[0], dual[0]), dual[1])
+    contact.dual = (where(mask, 0.0, dual[0]), dual[1])
 
 
 @inline
@@ -101,20 +101,20 @@ def relocate_contact(d, contact, knot2, h, place, mask):
       loaded itself.
     - A loaded end next to the new place gives its force to the contact.
     """
-    held, one = contact.segment_parameter, d.full(1.0)
-    further = above(place, held)
+    held = contact.segment_parameter
+    further = place > held
     for c in (contact.index + 1, contact.index + 2):
         end = d.contact(c)
         there = end.segment_parameter
         end_force, force = end.force[0], contact.force[0]
-        loaded = both(end.active, above(end_force, 0.0 * end_force))
-        close = above(d.full(MAX_SLIDE), absolute(there - place))
-        beside = both(both(mask, loaded), close)
-        behind = further if end.kind == PAIR_TAIL_CONTACT else one - further
-        stays = both(both(mask, but_not(behind, loaded)), above(force, 0.0 * force))
-        if any_lane(stays):
+        loaded = end.active & (end_force > 0.0)
+        close = absolute(there - place) < MAX_SLIDE
+        beside = mask & loaded & close
+        behind = further if end.kind == PAIR_TAIL_CONTACT else ~further
+        stays = mask & behind & ~loaded & (force > 0.0)
+        if stays.any():
             place_contact(d, end, knot2, h, where(stays, held, there))
-            end.active = maximum(end.active, stays)
+            end.active = end.active | stays
             move_force_to_contact(contact, end, stays)
         merge_force_into_contact(end, contact, beside)
         clear_dual(end, mask)
@@ -139,7 +139,7 @@ def deepest_held_gap(d, contact, knot3, place):
         held = other.segment_parameter
         at = limit_segment_slide(place, held) if k == c else held
         gap = touching_points(d, other, knot3, at)[0]
-        deepest = where(both(other.active, above(deepest, gap)), gap, deepest)
+        deepest = where(other.active & (deepest > gap), gap, deepest)
     return deepest
 
 
@@ -149,28 +149,28 @@ def activate_where_missed(d, contact, knot2, knot3, h, mask):
     o = d.full(0.0)
     kind = contact.kind
     active, place = contact.active, o
-    candidates = o if kind >= SKATE or is_end(contact) else but_not(mask, active)
+    candidates = d.full(False) if kind >= SKATE or is_end(contact) else mask & ~active
     if is_pair(contact):
-        candidates = both(candidates, above(o, bounding_gap(d, contact, knot3)))
-        candidates = but_not(candidates, find_released_lanes(d, contact))
+        candidates = candidates & (bounding_gap(d, contact, knot3) < 0.0)
+        candidates = candidates & ~find_released_lanes(d, contact)
         place = segment_parameter(d, contact, knot3)
     if kind == PAIR_NEAREST_CONTACT:
         distance = absolute(place - contact.segment_parameter)
-        slid = both(both(mask, active), above(distance, d.full(MAX_SLIDE)))
-        slid = but_not(slid, find_deep_lanes(d, contact))
-        candidates = maximum(candidates, slid)
-    below = o
-    if any_lane(candidates):
+        slid = mask & active & (distance > MAX_SLIDE)
+        slid = slid & ~find_deep_lanes(d, contact)
+        candidates = candidates | slid
+    below = d.full(False)
+    if candidates.any():
         gap = touching_points(d, contact, knot3, place)[0]
         least = least_gap(d, contact, o)
         if kind == PAIR_NEAREST_CONTACT:
-            least = where(active, deepest_held_gap(d, contact, knot3, place) - OVERLAP, o)
-        below = both(candidates, above(least, gap))
-        if kind == PAIR_NEAREST_CONTACT and any_lane(below):
+            least = where(active, deepest_held_gap(d, contact, knot3, place) - OVERLAP, 0.0)
+        below = candidates & (least > gap)
+        if kind == PAIR_NEAREST_CONTACT and below.any():
             relocate_contact(d, contact, knot2, h, place, below)
-        elif is_pair(contact) and any_lane(below):
+        elif is_pair(contact) and below.any():
             place_contact(d, contact, knot2, h, where(below, place, contact.segment_parameter))
-        contact.active = maximum(active, below)
+        contact.active = active | below
     return below
 
 
@@ -179,8 +179,8 @@ def lanes_without_plane(d, first, normal, lanes):
     """Find the lanes in which no active contact of a ball or rim is on a plane of that normal."""
     for n in range(PLANES):
         other = d.contact(first + n)
-        parallel = above(dot(normal, other.normal2), d.full(PARALLEL))
-        lanes = but_not(lanes, both(other.active, parallel))
+        parallel = dot(normal, other.normal2) > PARALLEL
+        lanes = lanes & ~(other.active & parallel)
     return lanes
 
 
@@ -214,10 +214,10 @@ def take_force_of_planes(d, first, to, mask):
     for n in range(PLANES):
         other = d.contact(first + n)
         force = other.force[0]
-        loaded = both(other.active, above(force, 0.0 * force))
-        alike = above(dot(other.normal2, to.normal2), d.full(NEARLY_PARALLEL))
-        taken = both(both(mask, loaded), alike)
-        if other.index != to.index and any_lane(taken):
+        loaded = other.active & (force > 0.0)
+        alike = dot(other.normal2, to.normal2) > NEARLY_PARALLEL
+        taken = mask & loaded & alike
+        if other.index != to.index and taken.any():
             add_force_to_contact(other, to, taken)
             clear_dual(other, taken)
 
@@ -225,35 +225,35 @@ def take_force_of_planes(d, first, to, mask):
 @inline
 def activate_on_plane(d, first, plane, knot2, h, lanes):
     """Put contacts of a ball or rim on a plane, where any is left; returns the lanes."""
-    activated = d.full(0.0)
+    activated = d.full(False)
     for n in range(PLANES):
         other = d.contact(first + n)
-        taken = but_not(lanes, other.active)
-        if any_lane(taken):
+        taken = lanes & ~other.active
+        if taken.any():
             other.anchor_force = zero4_inside_mask(taken, other.anchor_force)
             other.force = zero4_inside_mask(taken, other.force)
             clear_dual(other, taken)
             other.plane = select5(taken, plane, other.plane)
             place_in_lanes(d, other, knot2, h, taken)
             take_force_of_planes(d, first, other, taken)
-            other.active = maximum(other.active, taken)
-            activated = maximum(activated, taken)
-            lanes = but_not(lanes, taken)
+            other.active = other.active | taken
+            activated = activated | taken
+            lanes = lanes & ~taken
     return activated
 
 
-@phase(needs="terrain", otherwise=zero)
+@phase(needs="terrain", otherwise=no_lanes)
 def activate_missed_planes(d, contact, knot2, knot3, h, mask):
     """Activate a contact of a ball or rim that is below a plane at knot 3 and not on it yet.
 
     ``contact`` is the first of its contacts. Returns the lanes of the mask in which there was one.
     """
     first = contact.index
-    missed = d.full(0.0)
-    held = d.full(0.0)
+    missed = d.full(False)
+    held = d.full(False)
     for n in range(PLANES):
-        held = maximum(held, d.contact(first + n).active)
-    least = where(held, d.full(-OVERLAP), 0.0 * held)
+        held = held | d.contact(first + n).active
+    least = where(held, -OVERLAP, 0.0)
     pose = d.pose(knot3, contact.body)
     planes = planes_in_lanes(d, contact, knot3, knot2, True)
     for m in range(len(planes)):
@@ -261,33 +261,33 @@ def activate_missed_planes(d, contact, knot2, knot3, h, mask):
         normal = plane[0], plane[1], plane[2]
         lowest = add(pose.position, lowest_point(contact, pose.rotation, normal))
         gap = dot(normal, lowest) - plane[3]
-        below = both(both(mask, plane[4]), above(least, gap))
+        below = mask & (plane[4] > 0.0) & (least > gap)
         below = lanes_without_plane(d, first, normal, below)
-        if any_lane(below):
-            missed = maximum(missed, activate_on_plane(d, first, plane, knot2, h, below))
+        if below.any():
+            missed = missed | activate_on_plane(d, first, plane, knot2, h, below)
     return missed
 
 
-@phase(needs="packs", otherwise=zero)
+@phase(needs="packs", otherwise=no_lanes)
 def activate_missed_aligned(d, knot3, mask):
     """Activate contacts in the lanes of their bodies that are below the ground at knot 3.
 
     Returns whether there was one.
     """
     w = d.wide
-    missed = w.full(0.0)
+    missed = w.full(False)
     for block in range(d.aligned_block_count):
         contact = w.aligned_contact(block)
         pose = w.pose(knot3, contact.body)
         lowest = lowest_point(contact, pose.rotation, w.environment.ground_normal)
-        below = above(w.full(0.0), plane_gap(w, contact, pose, lowest))
-        below = but_not(both(w.full(mask), below), contact.active)
-        contact.active = maximum(contact.active, below)
-        missed = maximum(missed, below)
+        below = plane_gap(w, contact, pose, lowest) < 0.0
+        below = w.full(mask) & below & ~contact.active
+        contact.active = contact.active | below
+        missed = missed | below
     return max_over_body_lanes(missed, mask)
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def activate_missed_contacts(d, knot2, knot3, h, mask):
     """Activate contacts whose bodies overlap at knot 3 where no active contact was.
 
@@ -302,10 +302,10 @@ def activate_missed_contacts(d, knot2, knot3, h, mask):
         if d.terrain_columns > 0 and contact.kind < PAIR_BALL_CONTACT:
             if contact.plane_number == 0:
                 lanes = activate_missed_planes(d, contact, knot2, knot3, h, mask)
-                missed = maximum(missed, lanes)
+                missed = missed | lanes
         else:
-            missed = maximum(missed, activate_where_missed(d, contact, knot2, knot3, h, mask))
-    if any_lane(missed):
+            missed = missed | activate_where_missed(d, contact, knot2, knot3, h, mask)
+    if missed.any():
         mark_active_pair_lanes(d)
     return missed
 
@@ -326,28 +326,28 @@ def reanchor_contact(d, contact, h, prox, mask):
     """Move the anchor of a contact to its force in lanes where a body sinks; return these lanes."""
     change = absolute(contact.force[0] - contact.anchor_force[0])
     sinking = prox * h * h * change / contact.effective_mass
-    most = maximum(SINKING * d.environment.leads_back, d.full(LEAST_SINKING))
-    moved = both(both(mask, contact.active), above(sinking, most))
+    most = maximum(SINKING * d.environment.leads_back, LEAST_SINKING)
+    moved = mask & contact.active & (sinking > most)
     contact.anchor_force = select4(moved, contact.force, contact.anchor_force)
     return moved
 
 
-@phase(needs="packs", otherwise=zero)
+@phase(needs="packs", otherwise=no_lanes)
 def reanchor_contacts_in_blocks(d, h, prox, mask):
     """Move the anchors of contacts that lie in blocks, see ``reanchor_contacts``."""
     w = d.wide
     wide_h, wide_prox = w.full(h), w.full(prox)
     wide_mask = w.full(mask)
-    reanchored = w.full(0.0)
+    reanchored = w.full(False)
     for block in range(d.contact_block_count):
         contact = w.contact(block)
-        if contact.kind < SKATE and any_lane(contact.active):
+        if contact.kind < SKATE and contact.active.any():
             moved = reanchor_contact(w, contact, wide_h, wide_prox, wide_mask)
-            reanchored = maximum(reanchored, moved)
+            reanchored = reanchored | moved
     return max_over_body_lanes(reanchored, mask)
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def reanchor_contacts(d, h, prox, mask):
     """Move the proximal anchors to the present force where a body sinks too far.
 
@@ -358,6 +358,6 @@ def reanchor_contacts(d, h, prox, mask):
     for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
         is_other = contact.membership == LONE and contact.kind < SKATE
-        if is_other and any_lane(contact.active):
-            reanchored = maximum(reanchored, reanchor_contact(d, contact, h, prox, mask))
+        if is_other and contact.active.any():
+            reanchored = reanchored | reanchor_contact(d, contact, h, prox, mask)
     return reanchored

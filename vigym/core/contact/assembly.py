@@ -7,9 +7,9 @@ of a closing joint. Row j, of bodies a (the partner) and b, is
     lam_j + sum_k slope_jk u_k(d_b) - sum_k slope_jk u_k(d_a) = force_j at zero increment.
 """
 
-from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
-from vigym.core.compiler.lanes import any_lane, max_over_body_lanes
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.kernel import inline, no_lanes, no_lanes_and_zero, phase
+from vigym.core.compiler.lanes import max_over_body_lanes
+from vigym.core.compiler.simd import where
 from vigym.core.contact.laws.interior_point_law import linearize_interior_law
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.contact.laws.projection_law import linearize_projection_law
@@ -27,7 +27,7 @@ from vigym.core.math.vectors import (
     scale,
     skew_matmul,
 )
-from vigym.core.model.tables.plan import ALIGNED, LONE
+from vigym.core.tables.plan import ALIGNED, LONE
 
 
 @inline
@@ -46,22 +46,22 @@ def linearize_projection(d, contact, per_h, prox, breaks_cycles):
     Returns the lanes in which it is loaded.
     """
     holds, error = linearize_projection_law(d, contact, per_h, prox, breaks_cycles)
-    contact.law_error = where(contact.active, error, 0.0 * contact.active)
+    contact.law_error = where(contact.active, error, 0.0)
     contact.slope_21 = contact.slope_12
     return holds
 
 
-@phase(needs="packs", otherwise=zero)
+@phase(needs="packs", otherwise=no_lanes)
 def linearize_projections_in_blocks(d, per_h, prox, breaks_cycles):
     """Linearize the forces of contacts that lie in blocks; returns whether any is loaded."""
     w = d.wide
     wide_per_h, wide_prox = w.full(per_h), w.full(prox)
-    loaded = w.full(0.0)
+    loaded = w.full(False)
     for block in range(d.contact_block_count):
         contact = w.contact(block)
-        if any_lane(contact.active):
+        if contact.active.any():
             holds = linearize_projection(w, contact, wide_per_h, wide_prox, breaks_cycles)
-            loaded = maximum(loaded, holds)
+            loaded = loaded | holds
     return max_over_body_lanes(loaded, per_h)
 
 
@@ -71,12 +71,12 @@ def sum_squared_law_errors(d):
     total = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active):
+        if contact.active.any():
             total = total + contact.law_error * contact.law_error
     return total
 
 
-@phase(needs="contacts", otherwise=two_zeros)
+@phase(needs="contacts", otherwise=no_lanes_and_zero)
 def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
     """Linearize the forces of the active contacts.
 
@@ -86,30 +86,30 @@ def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
     loaded = linearize_projections_in_blocks(d, per_h, prox, breaks_cycles)
     for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
-        if contact.membership == LONE and any_lane(contact.active):
+        if contact.membership == LONE and contact.active.any():
             holds = linearize_projection(d, contact, per_h, prox, breaks_cycles)
-            loaded = maximum(loaded, holds)
+            loaded = loaded | holds
     return loaded, sum_squared_law_errors(d)
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def linearize_contacts_interior(d, per_h, prox, kappa, speed, lanes, resumes):
     """Linearize the forces by the interior point, relaxed by ``kappa``; returns the same lanes.
 
     Forces and duals are moved into their cones in the ``lanes`` that are being solved.
     """
-    loaded = d.full(0.0)
+    loaded = d.full(False)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active):
+        if contact.active.any():
             if is_nonholonomic(contact):
                 holds, _ = linearize_projection_law(d, contact, per_h, prox, False)
-                loaded = maximum(loaded, holds)
+                loaded = loaded | holds
             else:
                 active = linearize_interior_law(
                     d, contact, per_h, kappa, speed, prox, lanes, resumes
                 )
-                loaded = maximum(loaded, active)
+                loaded = loaded | active
     return loaded
 
 
@@ -142,7 +142,7 @@ def add_aligned_forces(d, weight):
     wide_weight = w.full(weight)
     for block in range(d.aligned_block_count):
         contact = w.aligned_contact(block)
-        if any_lane(contact.active):
+        if contact.active.any():
             add_one_contact_force(w, contact, wide_weight)
 
 
@@ -152,7 +152,7 @@ def add_contact_forces(d, weight):
     add_aligned_forces(d, weight)
     for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
-        if contact.membership < ALIGNED and any_lane(contact.active):
+        if contact.membership < ALIGNED and contact.active.any():
             if is_pair(contact):
                 set_row_residuals(d, contact)
             else:
@@ -238,7 +238,7 @@ def add_aligned_stiffness(d, weight, per_h):
     wide_weight, wide_per_h = w.full(weight), w.full(per_h)
     for block in range(d.aligned_block_count):
         contact = w.aligned_contact(block)
-        if any_lane(contact.active):
+        if contact.active.any():
             add_one_contact_stiffness(w, contact, wide_weight, wide_per_h)
 
 
@@ -253,7 +253,7 @@ def add_contact_stiffness(d, weight, per_h):
     for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
         is_other = contact.membership < ALIGNED and not is_pair(contact)
-        if is_other and any_lane(contact.active):
+        if is_other and contact.active.any():
             add_one_contact_stiffness(d, contact, weight, per_h)
 
 
@@ -298,7 +298,7 @@ def assemble_contact_rows(d, weight, per_h):
     """
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if is_pair(contact) and any_lane(contact.active):
+        if is_pair(contact) and contact.active.any():
             arm, partner_arm = contact.arm_lowest, contact.partner_arm_lowest
             own = contact_force_slopes(contact, arm, slip_slopes(contact))
             partner = contact_force_slopes(contact, partner_arm, partner_slip_slopes(contact))

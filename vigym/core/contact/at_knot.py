@@ -2,8 +2,7 @@
 
 from vigym.core.body.correction import least_gap, set_depths
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, where
 from vigym.core.contact.assembly import contact_wrench
 from vigym.core.contact.kinematics import (
     contact_newton_increment,
@@ -34,7 +33,7 @@ def contact_was_loaded(d, contact, gap):
     force and gap change roles.
     """
     h1 = d.environment.step_size
-    return above(h1 * h1 * contact.last_force[0], contact.effective_mass * gap)
+    return h1 * h1 * contact.last_force[0] > contact.effective_mass * gap
 
 
 @inline
@@ -44,14 +43,14 @@ def extrapolate_branch_velocity(d, contact, knot, normal):
     Rebounds of a start are due at the knot, others in the step that follows.
     """
     o = d.full(0.0)
-    rebound = where(absolute(d.environment.step_size), o, contact.rebound_velocity)
+    rebound = where(absolute(d.environment.step_size) > 0.0, 0.0, contact.rebound_velocity)
     normal_velocity, velocity, spin = touching_velocity(d, contact, knot, knot)
     _, before, _ = touching_velocity(d, contact, knot, knot_buffer(d, 1))
     change = sub(velocity, before)  # of the slip from step to step; half of it is made at the knot
     slip_change = sub(change, scale(dot(normal, change), normal))
     seen = axpy(o + 0.5, slip_change, velocity)
     contact.velocity_seen = (normal_velocity, seen[0], seen[1], seen[2], spin)
-    contact.velocity = (-rebound, o, o, o, o)
+    contact.velocity = (-rebound, 0.0, 0.0, 0.0, 0.0)
 
 
 @inline
@@ -90,13 +89,13 @@ def find_active_lanes(d, contact, touching):
     if is_nonholonomic(contact):
         contact.active = find_gripping_lanes(d, contact, contact.gap2)
     else:
-        gap, o = contact.gap2, d.full(0.0)
-        above_least = gap - least_gap(d, contact, where(gap, o, gap))
-        closed = above(d.full(CLOSED_GAP), above_least)
-        closed = maximum(closed, contact_was_loaded(d, contact, above_least))
-        contact.active = both(contact.active, both(closed, touching))
+        gap = contact.gap2
+        above_least = gap - least_gap(d, contact, where(gap > 0.0, 0.0, gap))
+        closed = above_least < CLOSED_GAP
+        closed = closed | contact_was_loaded(d, contact, above_least)
+        contact.active = contact.active & closed & touching
         if is_pair(contact):
-            contact.active = but_not(contact.active, find_released_lanes(d, contact))
+            contact.active = contact.active & ~find_released_lanes(d, contact)
 
 
 @phase(needs="contacts")
@@ -135,8 +134,8 @@ def work_of_contacts_at_knot(d, knot):
     total = o
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active):
+        if contact.active.any():
             motion = contact_newton_increment(d, contact, contact.arm2, contact.partner_arm2)
             work = twice_contact_work(d, contact, knot, motion)
-            total = total + where(contact.active, 0.5 * work, o)
+            total = total + where(contact.active, 0.5 * work, 0.0)
     return total

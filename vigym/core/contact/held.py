@@ -11,14 +11,13 @@ bound locks. They are released then: no contact holds them apart in these steps.
 """
 
 from vigym.core.body.correction import MAX_CORRECTION
-from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.kernel import inline, no_lanes, phase
+from vigym.core.compiler.simd import minimum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.overlaps import find_overlapping_lanes
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.math.vectors import axpy, dot
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.tables.plan import SKATE
 
 # Largest number of steps that hold bodies until they are led back; the same if contacts slide
 MOST_HELD_STEPS, MOST_SLIDING_STEPS = 31.0, 3.0
@@ -38,47 +37,46 @@ def start_leading_back(d, part):
     A part of a step leads bodies back by its share of the whole step.
     """
     environment = d.environment
-    held = above(environment.held_steps, d.full(0.0))
-    set_share_led_back(d, but_not(d.full(part), held))
-    environment.releases = both(environment.releases, held)
+    held = environment.held_steps > 0.0
+    set_share_led_back(d, where(held, 0.0, part))
+    environment.releases = environment.releases & held
 
 
 @inline
 def hold_lanes(d, lanes):
     """Hold bodies where they are in some lanes, and lead them back as before in the others."""
-    set_share_led_back(d, but_not(d.environment.leads_back, lanes))
+    set_share_led_back(d, where(lanes, 0.0, d.environment.leads_back))
 
 
 @inline
 def find_lanes_led_back(d):
     """Find the lanes that lead bodies back."""
-    return above(d.environment.leads_back, d.full(0.0))
+    return d.environment.leads_back > 0.0
 
 
 @phase
 def find_lanes_beyond_bounds(d):
     """Find the lanes in which a body is below the ground, or beyond a limit, at knot 2."""
-    o = d.full(0.0)
-    beyond = o
+    beyond = d.full(False)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            beyond = maximum(beyond, both(contact.active, above(o, contact.gap2)))
+            beyond = beyond | contact.active & (contact.gap2 < 0.0)
     for p in range(d.dof_count):
         dof = d.dof(p)
         start = dof.start
-        beyond = maximum(beyond, maximum(above(dof.lower, start), above(start, dof.upper)))
+        beyond = beyond | (dof.lower > start) | (start > dof.upper)
     return beyond
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def find_lanes_to_release(d):
     """Find the lanes in which active contacts hold bodies apart that overlap at knot 2."""
-    overlap = d.full(0.0)
+    overlap = d.full(False)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if is_pair(contact):
-            overlap = maximum(overlap, both(contact.active, find_overlapping_lanes(d, contact)))
+            overlap = overlap | contact.active & find_overlapping_lanes(d, contact)
     return overlap
 
 
@@ -86,24 +84,24 @@ def find_lanes_to_release(d):
 def release_overlaps(d, lanes):
     """Release bodies that overlap in some lanes, and in those that released them before."""
     environment = d.environment
-    environment.releases = maximum(environment.releases, lanes)
+    environment.releases = environment.releases | lanes
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def find_lanes_that_slide(d, step):
     """Find the lanes in which a contact with a force slides in the step just solved.
 
     Only values of the accepted solution are read, as neighbouring lanes may have iterated further.
     """
-    slides, most = d.full(0.0), d.full(MAX_CORRECTION * MAX_CORRECTION)
+    slides, most = d.full(False), MAX_CORRECTION * MAX_CORRECTION
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
             speed, velocity, _ = touching_velocity(d, contact, step.knot2, step.knot3)
             slip = axpy(-speed, contact.normal2, velocity)
-            bears = above(contact.converged_force[0], d.full(0.0))
-            far = above(step.h * step.h * dot(slip, slip), most)
-            slides = maximum(slides, both(bears, far))
+            bears = contact.converged_force[0] > 0.0
+            far = step.h * step.h * dot(slip, slip) > most
+            slides = slides | bears & far
     return slides
 
 
@@ -113,15 +111,15 @@ def remember_held_lanes(d, step, moving, done):
 
     The number is small if contacts slide: a contact may get deeper as its place changes.
     """
-    environment, o = d.environment, d.full(0.0)
+    environment = d.environment
     left, last = environment.held_steps, environment.last_held_steps
-    held, led = above(left, o), find_lanes_led_back(d)
-    stuck = but_not(moving, maximum(held, led))
-    free = but_not(moving, maximum(held, stuck))
+    held, led = left > 0.0, find_lanes_led_back(d)
+    stuck = moving & ~(held | led)
+    free = moving & ~(held | stuck)
     more, most = 2.0 * last + 1.0, d.full(MOST_HELD_STEPS)
-    if any_lane(stuck):
-        slides = both(done, find_lanes_that_slide(d, step))
-        most = where(slides, d.full(MOST_SLIDING_STEPS), most)
-    more = where(above(more, most), most, more)
-    environment.held_steps = where(stuck, more, where(both(moving, held), left - 1.0, left))
-    environment.last_held_steps = where(stuck, more, where(free, o, last))
+    if stuck.any():
+        slides = done & find_lanes_that_slide(d, step)
+        most = where(slides, MOST_SLIDING_STEPS, most)
+    more = minimum(more, most)
+    environment.held_steps = where(stuck, more, where(moving & held, left - 1.0, left))
+    environment.last_held_steps = where(stuck, more, where(free, 0.0, last))

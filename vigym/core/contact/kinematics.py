@@ -8,8 +8,7 @@ from vigym.core.body.correction import (
 )
 from vigym.core.body.pose import mean_rotation_rate
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, where
 from vigym.core.contact.laws.no_slip import (
     change_of_no_slip_velocity,
     find_gripping_lanes,
@@ -45,7 +44,7 @@ from vigym.core.contact.segment_box import (
 )
 from vigym.core.contact.terrain.planes import find_planes, is_on_plane
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     ALIGNED,
     PAIR_HEAD_CONTACT,
     PAIR_TAIL_CONTACT,
@@ -59,11 +58,11 @@ ACTIVE_STEPS = 4.0  # a contact is active whose approach and fall close the gap 
 def mark_active_pair_lanes(d):
     """Update the lanes in which any contact of two bodies is active: others skip loop rows."""
     if d.contact_row_count > 0:
-        active = d.full(0.0)
+        active = d.full(False)
         for c in range(d.contact_count):
             contact = d.contact(c)
             if is_pair(contact):
-                active = maximum(active, contact.active)
+                active = active | contact.active
         environment = d.environment
         environment.any_active = active
 
@@ -74,7 +73,7 @@ def deactivate_pair_contacts(d):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if is_pair(contact):
-            contact.active = 0.0
+            contact.active = False
     mark_active_pair_lanes(d)
 
 
@@ -84,7 +83,7 @@ def coincides_with_nearest_contact(d, contact):
     before = 1 if contact.kind == PAIR_HEAD_CONTACT else 2
     nearest = d.contact(contact.index - before)
     distance = absolute(contact.segment_parameter - nearest.segment_parameter)
-    return both(nearest.active, above(d.full(MAX_SLIDE), distance))
+    return nearest.active & (distance < MAX_SLIDE)
 
 
 @inline
@@ -95,22 +94,21 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
     """
     last = contact.last_force
     gap, speed = place_contact(d, contact, knot2, h, place)
-    reached = above(absolute(h * speed) * ACTIVE_STEPS + ACTIVE_STEPS * fall, gap)
-    active = where(last[0], candidates, both(candidates, reached))
+    reached = absolute(h * speed) * ACTIVE_STEPS + ACTIVE_STEPS * fall > gap
+    active = where(last[0] > 0.0, candidates, candidates & reached)
     if PAIR_HEAD_CONTACT <= contact.kind <= PAIR_TAIL_CONTACT:
-        active = where(last[0], active, but_not(active, coincides_with_nearest_contact(d, contact)))
-    return both(active, is_on_plane(d, contact))
+        active = where(last[0] > 0.0, active, active & ~coincides_with_nearest_contact(d, contact))
+    return active & is_on_plane(d, contact)
 
 
 @inline
 def start_contact(d, contact):
     """Make a contact inactive; its first force is the force of the last step."""
-    o = d.full(0.0)
     last = contact.last_force
-    contact.active = o
-    contact.branch = o
-    contact.branch_turns = o
-    contact.slip_turns = o
+    contact.active = False
+    contact.branch = 0.0
+    contact.branch_turns = 0.0
+    contact.slip_turns = 0.0
     contact.anchor_force = last
     contact.force = last
 
@@ -127,10 +125,10 @@ def detect_aligned_contacts(d, knot2, h, fall):
     for block in range(d.aligned_block_count):
         contact = w.aligned_contact(block)
         start_contact(w, contact)
-        contact.affine_force = (o, o, o, o)
+        contact.affine_force = (0.0, 0.0, 0.0, 0.0)
         set_slopes(contact, (o, o, o, o), (o, o, o, o))
-        contact.slope_21 = o
-        contact.active = detect_contact(w, contact, knot2, wide_h, wide_fall, o, o + 1.0)
+        contact.slope_21 = 0.0
+        contact.active = detect_contact(w, contact, knot2, wide_h, wide_fall, o, w.full(True))
 
 
 @phase(needs="contacts")
@@ -140,7 +138,6 @@ def detect_contacts(d, knot2, h, lanes):
     Contacts of two bodies stay where they were solved in the other lanes: their work is still to
     be summed.
     """
-    one = d.full(1.0)
     fall = free_fall_acceleration(d) * (h * h)
     detect_aligned_contacts(d, knot2, h, fall)
     for c in range(d.first_unaligned_contact, d.contact_count):
@@ -148,18 +145,18 @@ def detect_contacts(d, knot2, h, lanes):
         if contact.membership < ALIGNED:
             start_contact(d, contact)
             last = contact.last_force
-            candidates = one
+            candidates = d.full(True)
             # shapes farther apart than they reach are left to ``activate_missed_contacts``
             if is_pair(contact):
-                close = above(contact.reach, bounding_gap(d, contact, knot2))
-                candidates = where(last[0], candidates, close)
+                close = contact.reach > bounding_gap(d, contact, knot2)
+                candidates = where(last[0] > 0.0, candidates, close)
             find_planes(d, contact, knot2, lanes)
-            if any_lane(candidates):
+            if candidates.any():
                 there = segment_parameter(d, contact, knot2)
                 place = where(lanes, there, contact.segment_parameter)
                 active = detect_contact(d, contact, knot2, h, fall, place, candidates)
                 if is_pair(contact):
-                    active = but_not(active, find_released_lanes(d, contact))
+                    active = active & ~find_released_lanes(d, contact)
                 if is_nonholonomic(contact):
                     active = find_gripping_lanes(d, contact, contact.gap2)
                 contact.active = active
@@ -382,7 +379,7 @@ def evaluate_aligned_velocities(d, knot2, knot3, h):
     per_h = w.full(1.0 / h)
     for block in range(d.aligned_block_count):
         contact = w.aligned_contact(block)
-        if any_lane(contact.active):
+        if contact.active.any():
             evaluate_contact_velocity(w, contact, knot2, knot3, per_h)
 
 
@@ -392,7 +389,7 @@ def evaluate_contact_velocities(d, knot2, knot3, h):
     evaluate_aligned_velocities(d, knot2, knot3, h)
     for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
-        if contact.membership < ALIGNED and any_lane(contact.active):
+        if contact.membership < ALIGNED and contact.active.any():
             if is_nonholonomic(contact):
                 evaluate_no_slip_velocity(d, contact, knot2, knot3, h)
             else:

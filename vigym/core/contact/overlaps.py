@@ -7,7 +7,6 @@ knot 2.
 """
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import where
 from vigym.core.contact.segment_box import (
     bounding_gap,
@@ -19,7 +18,7 @@ from vigym.core.contact.segment_box import (
 )
 from vigym.core.contact.terrain.planes import find_planes
 from vigym.core.math.vectors import add, axpy, dot, mat_t_vec, mat_vec, select3, sub
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,
@@ -45,7 +44,7 @@ def nearest_contact(d, contact):
 def is_deep(d, contact, gap):
     """Find the lanes in which a gap is deeper than DEEP of both radii, of balls DEEP_BALL."""
     share = DEEP_BALL if contact.kind == PAIR_BALL_CONTACT else DEEP
-    return above(d.full(0.0), gap + share * (contact.radius + contact.box_radius))
+    return gap + share * (contact.radius + contact.box_radius) < 0.0
 
 
 @inline
@@ -61,20 +60,20 @@ def find_deep_lanes(d, contact):
     There the touching points of knot 2 are held apart in a step, along their normal.
     """
     nearest = nearest_contact(d, contact)
-    return both(nearest.active, is_deep(d, contact, nearest.gap2))
+    return nearest.active & is_deep(d, contact, nearest.gap2)
 
 
 @inline
 def find_overlapping_lanes(d, contact):
     """Find the lanes in which two bodies overlap so far at knot 2 that they may be released."""
     overlap = RELEASED * (contact.radius + contact.box_radius)
-    return above(d.full(0.0), nearest_contact(d, contact).gap2 + overlap)
+    return nearest_contact(d, contact).gap2 + overlap < 0.0
 
 
 @inline
 def find_released_lanes(d, contact):
     """Find the lanes in which two bodies overlap at knot 2, and are not held apart."""
-    return both(d.environment.releases, find_overlapping_lanes(d, contact))
+    return d.environment.releases & find_overlapping_lanes(d, contact)
 
 
 @inline
@@ -119,7 +118,7 @@ def points_of_deep_end(d, contact, knot, place, points, nearest):
 def half_overlap(gap):
     """Find half of the gap of two bodies that overlap, negative; zero where they do not."""
     half = 0.5 * gap
-    return where(half, 0.0 * gap, half)
+    return where(half > 0.0, 0.0, half)
 
 
 @inline
@@ -149,7 +148,7 @@ def touching_points_at_knot2(d, contact, knot2, place):
     The contact of the nearest points has its place already.
     """
     points = touching_points(d, contact, knot2, place)
-    if is_end(contact) and any_lane(find_deep_lanes(d, contact)):
+    if is_end(contact) and find_deep_lanes(d, contact).any():
         nearest = nearest_contact(d, contact)
         there = nearest.segment_parameter, nearest.gap2, nearest.normal2
         points = points_of_deep_end(d, contact, knot2, place, points, there)
@@ -165,7 +164,7 @@ def touching_points_at_knot3(d, contact, knot2, knot3):
     points = touching_points(d, contact, knot3, place)
     if is_pair(contact):
         deep = find_deep_lanes(d, contact)
-        if any_lane(deep):
+        if deep.any():
             points = select_points(deep, held_touching_points(d, contact, knot2, knot3), points)
     return points
 
@@ -173,10 +172,10 @@ def touching_points_at_knot3(d, contact, knot2, knot3):
 @inline
 def touching_points_at_knot(d, contact, knot):
     """Find the points that touch, see ``touching_points``, at the contact's place at this knot."""
-    find_planes(d, contact, knot, d.full(1.0))
+    find_planes(d, contact, knot, d.full(True))
     place = segment_parameter(d, contact, knot)
     points = touching_points(d, contact, knot, place)
-    if is_end(contact) and any_lane(is_deep(d, contact, bounding_gap(d, contact, knot))):
+    if is_end(contact) and is_deep(d, contact, bounding_gap(d, contact, knot)).any():
         nearest = nearest_contact(d, contact)
         there = segment_parameter(d, nearest, knot)
         gap, normal, _, _ = touching_points(d, nearest, knot, there)

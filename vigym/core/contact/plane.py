@@ -17,10 +17,10 @@ wheel's rim has. Contacts of two bodies: see `vigym.core.contact.segment_box`.
 import math
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, but_not, select_by_precision
+from vigym.core.compiler.lanes import select_by_precision
 from vigym.core.compiler.simd import sqrt, where
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, sub
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     BALL_CONTACT,
     RIM_CONTACT,
     RIM_HALF_CONTACT,
@@ -57,8 +57,8 @@ def project_on_plane(direction, normal, other, least=DEGENERATE):
     """
     flat = axpy(-dot(normal, direction), normal, direction)
     square = dot(flat, flat)
-    clear = square - least
-    per_length = 1.0 / sqrt(where(clear, square, square * 0.0 + 1.0))
+    clear = square > least
+    per_length = 1.0 / sqrt(where(clear, square, 1.0))
     return select3(clear, scale(per_length, flat), other)
 
 
@@ -110,7 +110,7 @@ def rim_point_without_roll(contact, rotation2, rotation3, point):
     a3 = mat_vec(rotation3, axis)
     o2 = mat_vec(rotation2, sub(point, middle))
     near = 1.0 + dot(a2, a3)
-    share = -dot(a3, o2) / where(near - DEGENERATE, near, near + 1.0)
+    share = -dot(a3, o2) / where(near > DEGENERATE, near, near + 1.0)
     return add(mat_vec(rotation3, middle), axpy(share, add(a2, a3), o2))
 
 
@@ -126,10 +126,11 @@ def limit_rim_turn(d, contact, rotation2, rotation3, lowest):
     arm, way = sub(held, middle), sub(lowest, middle)
     aside = cross(mat_vec(rotation3, contact.rim_axis), arm)
     ahead = dot(aside, way)
-    sine = MAX_SINE + 0.0 * ahead
-    limited = add(middle, axpy(where(ahead, sine, -sine), aside, scale(MIN_COSINE, arm)))
-    far = above(MIN_COSINE * contact.radius * contact.radius, dot(way, arm))
-    far = but_not(far, above(contact.restitution, 0.0 * ahead))
+    limited = add(
+        middle, axpy(where(ahead > 0.0, MAX_SINE, -MAX_SINE), aside, scale(MIN_COSINE, arm))
+    )
+    far = MIN_COSINE * contact.radius * contact.radius > dot(way, arm)
+    far = far & ~(contact.restitution > 0.0)
     return select3(far, limited, lowest), far
 
 

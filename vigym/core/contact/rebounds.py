@@ -12,9 +12,8 @@ energy.
 """
 
 from vigym.core.body.pose import inertia_matrix
-from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import maximum, sqrt, where
+from vigym.core.compiler.kernel import inline, no_lanes, phase, zero
+from vigym.core.compiler.simd import maximum, minimum, sqrt, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.math.vectors import (
@@ -26,20 +25,20 @@ from vigym.core.math.vectors import (
     solve_lower,
     solve_upper,
 )
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.tables.plan import SKATE
 
 RESTING = 2.0  # steps of free fall: a slower approach does not rebound
 REBOUND_GAIN = 1e-3  # part of the energy of landings by which rebounds may exceed it
 LEAST_REBOUND_GAIN = 1e-6  # surplus in any case, in force times length scales
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def find_lanes_that_rebound(d):
     """Find the lanes in which a contact rebounds in this step."""
     rebounds = d.full(0.0)
     for c in range(d.contact_count):
         rebounds = maximum(rebounds, d.contact(c).rebound_velocity)
-    return above(rebounds, d.full(0.0))
+    return rebounds > 0.0
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -67,7 +66,7 @@ def energy_left_to_rebounds(d, lost):
     Where a rebound hits another body, the landing there took the surplus energy of this rebound.
     ``lost`` is the energy that all contacts took in this step.
     """
-    return maximum(d.environment.rebound_energy + lost, d.full(0.0))
+    return maximum(d.environment.rebound_energy + lost, 0.0)
 
 
 @inline
@@ -81,9 +80,9 @@ def store_rebound_energy(d, weight, most, mask):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            taken = taken + where(contact.rebound_velocity, contact.power, o)
+            taken = taken + where(contact.rebound_velocity > 0.0, contact.power, 0.0)
     taken = weight * taken
-    taken = maximum(where(above(taken, most), most, taken), o)
+    taken = maximum(minimum(taken, most), 0.0)
     environment.rebound_energy = where(mask, taken, environment.rebound_energy)
 
 
@@ -96,29 +95,27 @@ def store_rebound(contact, slow, half_fall, mask):
     ``half_fall``, zero in other steps, is the change of velocity by the fall [m/s, world].
     """
     force, before = contact.converged_force[0], contact.approach
-    o = 0.0 * force
     if not is_pair(contact):
         before = before - dot(half_fall, contact.normal2)
-    lands = where(contact.last_force[0], o, both(above(force, o), above(-before, slow)))
-    rebound = where(lands, -before * contact.restitution, o)
+    lands = (force > 0.0) & (-before > slow) & ~(contact.last_force[0] > 0.0)
+    rebound = where(lands, -before * contact.restitution, 0.0)
     contact.rebound_velocity = where(mask, rebound, contact.rebound_velocity)
 
 
 @inline
 def find_lanes_that_land(d, contact):
     """Find the lanes in which a contact has a force, but had none in the step before."""
-    o = d.full(0.0)
-    return where(contact.last_force[0], o, above(contact.converged_force[0], o))
+    return (contact.converged_force[0] > 0.0) & ~(contact.last_force[0] > 0.0)
 
 
 @inline
 def find_lanes_of_landings(d):
     """Find the lanes in which any contact lands in this step."""
-    lands = d.full(0.0)
+    lands = d.full(False)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            lands = maximum(lands, find_lanes_that_land(d, contact))
+            lands = lands | find_lanes_that_land(d, contact)
     return lands
 
 
@@ -130,8 +127,8 @@ def power_of_landings(d):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            own = maximum(contact.power, o)
-            power = power + where(find_lanes_that_land(d, contact), own, o)
+            own = maximum(contact.power, 0.0)
+            power = power + where(find_lanes_that_land(d, contact), own, 0.0)
     return power
 
 
@@ -166,21 +163,21 @@ def raise_approaches(d, knot2, knot3, slow, weight, most):
     They follow from the energy that the landings took, ``most`` in all [J]. Only speeds that are
     higher by ``slow`` [m/s] count. Contacts act for the time ``weight``.
     """
-    lanes = above(d.environment.rebound_energy, d.full(0.0))
-    if not any_lane(lanes):
+    lanes = d.environment.rebound_energy > 0.0
+    if not lanes.any():
         return
     power = power_of_landings(d)
-    lanes = both(lanes, above(power, d.full(0.0)))
+    lanes = lanes & (power > 0.0)
     taken = weight * power
-    share = where(above(taken, most), most, taken) / where(lanes, power, d.full(1.0))
+    share = minimum(taken, most) / where(lanes, power, 1.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            hit = both(lanes, find_lanes_that_land(d, contact))
-            if any_lane(hit):
+            hit = lanes & find_lanes_that_land(d, contact)
+            if hit.any():
                 after, _, _ = touching_velocity(d, contact, knot2, knot3)
-                energy = share * maximum(contact.power, d.full(0.0))
+                energy = share * maximum(contact.power, 0.0)
                 square = 2.0 * energy * mobility_along_normal(d, contact, knot2)
                 speed = sqrt(after * after + square)
-                hit = both(hit, above(speed, slow - contact.approach))
+                hit = hit & (speed > slow - contact.approach)
                 contact.approach = where(hit, -speed, contact.approach)

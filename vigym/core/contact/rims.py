@@ -11,9 +11,8 @@ The touching angle is bracketed by earlier contact points and bisected [regula f
 """
 
 from vigym.core.body.correction import find_gap_target, least_gap
-from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import maximum, sqrt, where
+from vigym.core.compiler.kernel import inline, no_lanes, phase
+from vigym.core.compiler.simd import sqrt, where
 from vigym.core.contact.active_set import OVERLAP, clear_dual, merge_force_into_contact
 from vigym.core.contact.plane import (
     limit_rim_turn,
@@ -22,7 +21,7 @@ from vigym.core.contact.plane import (
     rim_point_without_roll,
 )
 from vigym.core.math.vectors import add, cross, dot, mat_t_vec, mat_vec, scale, select3, sub, zero3
-from vigym.core.model.tables.plan import PLANES, RIM_CONTACT
+from vigym.core.tables.plan import PLANES, RIM_CONTACT
 
 QUARTERS = 4  # contacts of a rim, a quarter turn apart
 LOADED = 1e-3  # force of a contact, in force scales, by which it carries its rim
@@ -40,7 +39,7 @@ def rim_stride(d):
 def start_rims(d):
     """Clear where rims were held, before a step."""
     environment = d.environment
-    environment.rims_turned = 0.0
+    environment.rims_turned = False
     if d.rim_count == 0:
         return
     for c in range(d.first_unaligned_contact, d.contact_count):
@@ -62,11 +61,11 @@ def find_dip(d, rim, knot2, knot3, mask):
     lowest = lowest_point(rim, pose.rotation, rim.normal2)
     held, limited = limit_rim_turn(d, rim, rotation2, pose.rotation, lowest)
     gap = plane_gap(d, rim, pose, held)
-    least = least_gap(d, rim, where(gap, 0.0 * gap, gap)) - OVERLAP
-    below = above(least, plane_gap(d, rim, pose, lowest))
+    least = least_gap(d, rim, where(gap > 0.0, 0.0, gap)) - OVERLAP
+    below = least > plane_gap(d, rim, pose, lowest)
     point = mat_t_vec(pose.rotation, lowest)
     arm = rim_point_without_roll(rim, pose.rotation, rotation2, point)
-    dips = both(both(mask, rim.active), both(limited, below))
+    dips = mask & rim.active & limited & below
     return dips, sub(arm, mat_vec(rotation2, rim.point))
 
 
@@ -79,8 +78,8 @@ def hold_between(first, last):
     between = add(first, last)
     square = dot(between, between)
     size = sqrt(dot(first, first) * dot(last, last))
-    found = both(above(size, 0.0 * size), above(square, OPPOSITE * size))
-    return scale(1.0 / sqrt(where(found, square, 1.0 + 0.0 * square)), between), found
+    found = (size > 0.0) & (square > OPPOSITE * size)
+    return scale(1.0 / sqrt(where(found, square, 1.0)), between), found
 
 
 @inline
@@ -92,13 +91,13 @@ def choose_rim_arm(d, rim, rotation, lowest, mask):
     held = mat_vec(rotation, sub(rim.touching_point, rim.point))
     change = sub(lowest, held)
     turn = sqrt(dot(change, change))
-    held_by_turn = scale(1.0 / where(mask, turn, d.full(1.0)), held)
-    ahead = above(d.full(0.0), dot(mat_vec(rotation, rim.rim_axis), cross(held, lowest)))
-    rests = both(mask, above(rim.force[0], LOADED * d.environment.force_scale))
-    rim.rim_ahead = select3(both(rests, ahead), held_by_turn, rim.rim_ahead)
-    rim.rim_behind = select3(but_not(rests, ahead), held_by_turn, rim.rim_behind)
+    held_by_turn = scale(1.0 / where(mask, turn, 1.0), held)
+    ahead = dot(mat_vec(rotation, rim.rim_axis), cross(held, lowest)) < 0.0
+    rests = mask & (rim.force[0] > LOADED * d.environment.force_scale)
+    rim.rim_ahead = select3(rests & ahead, held_by_turn, rim.rim_ahead)
+    rim.rim_behind = select3(rests & ~ahead, held_by_turn, rim.rim_behind)
     direction, found = hold_between(rim.rim_ahead, rim.rim_behind)
-    arm = select3(both(found, rests), scale(rim.radius, direction), lowest)
+    arm = select3(found & rests, scale(rim.radius, direction), lowest)
     rim.rim_arm = select3(mask, arm, rim.rim_arm)
 
 
@@ -118,7 +117,7 @@ def hold_rim_at(d, contact, knot2, h, arm, mask):
     contact.arm2 = select3(mask, sub(arm, pose.arm), contact.arm2)
     point = mat_t_vec(pose.rotation, arm)
     contact.touching_point = select3(mask, point, contact.touching_point)
-    contact.active = maximum(contact.active, mask)
+    contact.active = contact.active | mask
     clear_dual(contact, mask)
 
 
@@ -147,28 +146,28 @@ def turn_rims_again(d, knot2, h):
         rim = d.contact(c)
         if rim.kind == RIM_CONTACT:
             arm = rim.rim_arm
-            turned = above(dot(arm, arm), d.full(0.0))
-            if any_lane(turned):
+            turned = dot(arm, arm) > 0.0
+            if turned.any():
                 turn_rim(d, c, knot2, h, turned)
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def turn_dipping_rims(d, knot2, knot3, h, mask):
     """Turn the contacts of rims that are below the ground at knot 3.
 
     Returns the lanes of the mask in which there was one.
     """
-    dipping = d.full(0.0)
+    dipping = d.full(False)
     if d.rim_count == 0:
         return dipping
     for c in range(d.first_unaligned_contact, d.contact_count):
         rim = d.contact(c)
         if rim.kind == RIM_CONTACT:
             dips, lowest = find_dip(d, rim, knot2, knot3, mask)
-            if any_lane(dips):
+            if dips.any():
                 choose_rim_arm(d, rim, d.pose(knot2, rim.body).rotation, lowest, dips)
                 turn_rim(d, c, knot2, h, dips)
-            dipping = maximum(dipping, dips)
+            dipping = dipping | dips
     environment = d.environment
-    environment.rims_turned = maximum(environment.rims_turned, dipping)
+    environment.rims_turned = environment.rims_turned | dipping
     return dipping

@@ -41,7 +41,7 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
-from vigym.core.model.tables.plan import RIM_CONTACT
+from vigym.core.tables.plan import RIM_CONTACT
 
 
 @inline

@@ -11,8 +11,7 @@ e(s) . v, or an end.
 """
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import absolute, sqrt, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.contact.plane import ground_plane, lowest_point, plane_gap, project_on_plane
 from vigym.core.math.vectors import (
     add,
@@ -27,7 +26,7 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,
@@ -55,7 +54,7 @@ def is_pair(contact):
 @inline
 def distance_outside_interval(x, half_size):
     """Compute the part of a coordinate that lies outside of [-half_size, half_size]."""
-    return where(x - half_size, x - half_size, where(-half_size - x, x + half_size, 0.0 * x))
+    return where(x > half_size, x - half_size, where(-half_size > x, x + half_size, 0.0))
 
 
 @inline
@@ -71,10 +70,9 @@ def vector_outside_box(point, half_sizes):
 @inline
 def steepness(e, v):
     """Compute the derivative of e . v along the segment."""
-    o = 0.0 * v[0]
-    x = where(absolute(e[0]), v[0] * v[0], o)
-    y = where(absolute(e[1]), v[1] * v[1], o)
-    return x + y + where(absolute(e[2]), v[2] * v[2], o)
+    x = where(absolute(e[0]) > 0.0, v[0] * v[0], 0.0)
+    y = where(absolute(e[1]) > 0.0, v[1] * v[1], 0.0)
+    return x + y + where(absolute(e[2]) > 0.0, v[2] * v[2], 0.0)
 
 
 @inline
@@ -94,15 +92,15 @@ def nearest_parameter_to_box(d, p, v, half_sizes):
         e = vector_outside_box(axpy(s, v, p), half_sizes)
         slope = dot(e, v) + bend * s
         steep = steepness(e, v) + bend
-        low = where(-slope, s, low)
-        high = where(slope, s, high)
-        guess = s - slope / where(steep, steep, one)
+        low = where(slope < 0.0, s, low)
+        high = where(slope > 0.0, s, high)
+        guess = s - slope / where(steep > 0.0, steep, 1.0)
         middle = 0.5 * (low + high)
-        within = where(guess - low, where(high - guess, guess, middle), middle)
+        within = where(guess > low, where(high > guess, guess, middle), middle)
         # a root that has become a bound by rounding is not left again
         terms = absolute(e[0] * v[0]) + absolute(e[1] * v[1]) + absolute(e[2] * v[2])
-        s = where(absolute(slope) - ROUNDED * terms, within, s)
-    return where(start, -one, where(-end, one, s))
+        s = where(absolute(slope) > ROUNDED * terms, within, s)
+    return where(start > 0.0, -1.0, where(end < 0.0, 1.0, s))
 
 
 @inline
@@ -111,18 +109,13 @@ def clip_to_slab(low, high, p, v, half_size):
 
     Where ``half_size`` is zero all of it remains.
     """
-    one = 1.0 + 0.0 * v
-    zero = 0.0 * v
-    steep = absolute(v) - FLAT * half_size
-    middle = -p / where(steep, v, one)
-    reach = half_size / where(steep, absolute(v), one)
+    steep = absolute(v) > FLAT * half_size
+    middle = -p / where(steep, v, 1.0)
+    reach = half_size / where(steep, absolute(v), 1.0)
     first = middle - reach
     last = middle + reach
-    clips = where(half_size, where(steep, one, zero), zero)
-    return (
-        where(clips, where(first - low, first, low), low),
-        where(clips, where(high - last, last, high), high),
-    )
+    clips = (half_size > 0.0) & steep
+    return (where(clips, maximum(first, low), low), where(clips, minimum(high, last), high))
 
 
 @inline
@@ -136,35 +129,38 @@ def parameter_range_over_box(d, s, p, v, direction, half_sizes):
     z = absolute(direction[2])
     first = -one
     last = one
-    largest = where(x - y, where(x - z, x, z), where(y - z, y, z))
+    largest = where(x > y, maximum(x, z), maximum(y, z))
     for k in range(3):
         low, high = clip_to_slab(first, last, p[k], v[k], half_sizes[k])
-        other = where(largest - absolute(direction[k]), one, 0.0 * one)
+        other = largest > absolute(direction[k])
         first = where(other, low, first)
         last = where(other, high, last)
-    empty = where(first - last, one, 0.0 * one)
+    empty = first > last
     return where(empty, s, first), where(empty, s, last)
 
 
 @inline
 def least_depth(d, p, half_sizes):
     """Find the depth of a point in a box under the nearest face, and that face's normal."""
-    one = d.full(1.0)
     o = d.full(0.0)
     x = half_sizes[0] - absolute(p[0])
     y = half_sizes[1] - absolute(p[1])
     z = half_sizes[2] - absolute(p[2])
     depth = x
-    normal = where(-p[0], -one, one), o, o
-    second = y - depth
-    third = z - where(depth - y, y, depth)
-    depth = where(-second, y, depth)
-    normal = where(-second, o, normal[0]), where(-second, where(-p[1], -one, one), o), o
-    depth = where(-third, z, depth)
+    normal = where(p[0] < 0.0, -1.0, 1.0), o, o
+    second = y < depth
+    third = z < minimum(depth, y)
+    depth = where(second, y, depth)
+    normal = (
+        where(second, 0.0, normal[0]),
+        where(second, where(p[1] < 0.0, -1.0, 1.0), 0.0),
+        o,
+    )
+    depth = where(third, z, depth)
     return depth, (
-        where(-third, o, normal[0]),
-        where(-third, o, normal[1]),
-        where(-third, where(-p[2], -one, one), o),
+        where(third, 0.0, normal[0]),
+        where(third, 0.0, normal[1]),
+        where(third, where(p[2] < 0.0, -1.0, 1.0), 0.0),
     )
 
 
@@ -178,12 +174,12 @@ def find_crossings(d, p, v, half_sizes):
     reach = absolute(v[0]), absolute(v[1]), absolute(v[2])
     depth, normal = least_depth(d, p, add(half_sizes, reach))
     volume = half_sizes[0] * half_sizes[1] * half_sizes[2]
-    crosses = both(above(depth, d.full(0.0)), above(volume, d.full(0.0)))
-    if any_lane(crosses):
+    crosses = (depth > 0.0) & (volume > 0.0)
+    if crosses.any():
         first, last = -one, one
         for k in range(3):
             first, last = clip_to_slab(first, last, p[k], v[k], half_sizes[k])
-        crosses = both(crosses, above(last, first))
+        crosses = crosses & (last > first)
     return crosses, normal
 
 
@@ -235,13 +231,13 @@ def segment_parameter(d, contact, knot):
     _, middle, half, half_sizes = segment_in_box_frame(d, contact, knot)
     place = nearest_parameter_to_box(d, middle, half, half_sizes)
     crosses, face = find_crossings(d, middle, half, half_sizes)
-    if kind == PAIR_NEAREST_CONTACT and not any_lane(crosses):
+    if kind == PAIR_NEAREST_CONTACT and not crosses.any():
         return place
     e = vector_outside_box(axpy(place, half, middle), half_sizes)
     e = select3(crosses, face, e)
     tail, head = parameter_range_over_box(d, place, middle, half, e, half_sizes)
     if kind == PAIR_NEAREST_CONTACT:
-        deepest = where(dot(face, half), tail, head)
+        deepest = where(dot(face, half) > 0.0, tail, head)
         return where(crosses, deepest, place)
     return head if kind == PAIR_HEAD_CONTACT else tail
 
@@ -255,7 +251,7 @@ def limit_segment_slide(place, place2):
     """
     low = place2 - MAX_SLIDE
     high = place2 + MAX_SLIDE
-    return where(low - place, low, where(place - high, high, place))
+    return where(low > place, low, minimum(place, high))
 
 
 @inline
@@ -266,8 +262,8 @@ def pair_touching_points(d, contact, knot, place):
     e = vector_outside_box(point, half_sizes)
     distance = sqrt(dot(e, e))
     crosses, face = find_crossings(d, middle, half, half_sizes)
-    apart = but_not(above(distance, d.full(INSIDE)), crosses)
-    per_distance = 1.0 / where(apart, distance, d.full(1.0))
+    apart = (distance > INSIDE) & ~crosses
+    per_distance = 1.0 / where(apart, distance, 1.0)
     normal = mat_vec(axes, select3(apart, scale(per_distance, e), face))
     depth = absolute(face[0]) * half_sizes[0] + absolute(face[1]) * half_sizes[1]
     depth = depth + absolute(face[2]) * half_sizes[2] - dot(face, point)

@@ -1,8 +1,8 @@
 """Contact forces after an increment, after the part of it that is taken, and of the solution."""
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
-from vigym.core.compiler.lanes import any_lane, both, max_over_body_lanes
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.lanes import max_over_body_lanes
+from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.assembly import contact_wrench, sum_squared_law_errors
 from vigym.core.contact.kinematics import contact_newton_increment, point_newton_increment
 from vigym.core.contact.laws.interior_point_law import update_interior_duals
@@ -11,7 +11,7 @@ from vigym.core.contact.laws.projection_law import extract_point_velocity, proje
 from vigym.core.contact.rolling import partner_slip_change, slip_change
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, sub, zero3
-from vigym.core.model.tables.plan import LONE
+from vigym.core.tables.plan import LONE
 
 
 @inline
@@ -74,7 +74,7 @@ def update_projection(d, contact, per_h, prox):
     update_contact_after_increment(d, contact, per_h)
     force, velocity = contact.affine_force, contact.velocity_next
     off = projection_error(d, contact, force, velocity, per_h, prox)
-    off = where(contact.active, off, 0.0 * contact.active)
+    off = where(contact.active, off, 0.0)
     contact.law_error = 0.0 * off if is_nonholonomic(contact) else off
     return off
 
@@ -87,7 +87,7 @@ def update_projections_in_blocks(d, per_h, prox):
     worst = w.full(0.0)
     for block in range(d.contact_block_count):
         contact = w.contact(block)
-        if any_lane(contact.active):
+        if contact.active.any():
             worst = maximum(worst, update_projection(w, contact, wide_per_h, wide_prox))
     return max_over_body_lanes(worst, per_h)
 
@@ -102,7 +102,7 @@ def update_contacts_projection(d, per_h, prox):
     worst = update_projections_in_blocks(d, per_h, prox)
     for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
-        if contact.membership == LONE and any_lane(contact.active):
+        if contact.membership == LONE and contact.active.any():
             worst = maximum(worst, update_projection(d, contact, per_h, prox))
     return worst, sum_squared_law_errors(d)
 
@@ -116,13 +116,13 @@ def squared_law_errors_of_contacts(d, step_length, per_h, prox):
     total = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active) and not is_nonholonomic(contact):
+        if contact.active.any() and not is_nonholonomic(contact):
             force = interpolate4(contact.force, contact.affine_force, step_length)
             seen, end = contact.velocity_seen, contact.velocity_next
             v = interpolate4(seen, end, step_length)
             velocity = v[0], v[1], v[2], v[3], seen[4] + step_length * (end[4] - seen[4])
             error = projection_error(d, contact, force, velocity, per_h, prox)
-            total = total + where(contact.active, error * error, 0.0 * contact.active)
+            total = total + where(contact.active, error * error, 0.0)
     return total
 
 
@@ -142,7 +142,7 @@ def update_contacts_interior(d, per_h, prox, kappa, speed):
     for c in range(d.contact_count):
         contact = d.contact(c)
         active = contact.active
-        if any_lane(active):
+        if active.any():
             change = update_contact_after_increment(d, contact, per_h)
             part = step_length
             if is_nonholonomic(contact):
@@ -151,8 +151,8 @@ def update_contacts_interior(d, per_h, prox, kappa, speed):
             else:
                 part, off = update_interior_duals(contact, change, per_h, kappa, speed)
             part = where(active, part, step_length)
-            worst = maximum(worst, where(active, off, 0.0 * active))
-            step_length = where(step_length - part, part, step_length)
+            worst = maximum(worst, where(active, off, 0.0))
+            step_length = minimum(step_length, part)
     return step_length, worst
 
 
@@ -167,7 +167,7 @@ def step_duals(d, step_length, mask):
     """Step the duals of the contacts by ``step_length`` of their way, in the lanes of the mask."""
     for c in range(d.contact_count):
         contact = d.contact(c)
-        taken = both(mask, contact.active)  # lanes that are not active have none yet
+        taken = mask & contact.active  # lanes that are not active have none yet
         dual, end = contact.dual, contact.dual_next
         contact.dual = (
             interpolate_in_mask(dual[0], end[0], step_length, taken),
@@ -180,13 +180,13 @@ def clear_duals(d):
     """Clear the duals: no contact has any yet."""
     for c in range(d.contact_count):
         contact = d.contact(c)
-        contact.dual = (d.full(0.0), contact.dual[1])
+        contact.dual = (0.0, contact.dual[1])
 
 
 @inline
 def force_if_active(active, end, force):
     """Return the force after an increment in active lanes, zero elsewhere."""
-    return where(active, end, force * 0.0)
+    return where(active, end, 0.0)
 
 
 @inline
@@ -252,7 +252,7 @@ def accept_contact_force(d, contact, h, mask):
     force = select4(active, contact.force, (o, o, o, o))
     world_force, _ = contact_wrench(contact, force)
     world_force = select3(active, world_force, zero3(d))
-    power = where(active, contact_law_power(contact, h, force, world_force), o)
+    power = where(active, contact_law_power(contact, h, force, world_force), 0.0)
     contact.converged_force = select4(mask, force, contact.converged_force)
     before = contact.converged_world_force
     contact.converged_world_force = select3(mask, world_force, before)

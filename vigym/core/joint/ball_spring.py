@@ -21,7 +21,6 @@ the axes of Newton's increment are the columns of t P^-1: the load grows by t al
 """
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, both
 from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.joint.coordinates import rotation_vector_component
 from vigym.core.joint.geometry import relative_orientation, stored_quaternion
@@ -52,11 +51,11 @@ def reset_increment_axis(d, dof, j):
 def second_order_coefficient(phi, cosine, sine):
     """Compute b from phi and a multiple of (cosine, sine) of half its angle."""
     square = dot(phi, phi)
-    large = above(square, 0.0 * square + SMALL_ANGLE)
-    square = where(large, square, 0.0 * square + 1.0)
+    large = square > SMALL_ANGLE
+    square = where(large, square, 1.0)
     part = 0.5 * sqrt(square) * cosine / where(large, sine, square)
-    part = maximum(part, 0.0 * part + LEAST_STIFFNESS)
-    return where(large, (1.0 - part) / square, 0.0 * part + 1.0 / 12.0)
+    part = maximum(part, LEAST_STIFFNESS)
+    return where(large, (1.0 - part) / square, 1.0 / 12.0)
 
 
 @inline
@@ -66,7 +65,7 @@ def mean_rotation_terms(d, i, knot3):
     e2 = stored_quaternion(d, body.first_dof + body.translation_count)
     e3 = relative_orientation(d, i, knot3)
     change = quaternion_product(conjugate(e2), e3)
-    sign = where(change[0], d.full(1.0), d.full(-1.0))  # q and -q: the shorter way round
+    sign = where(change[0] > 0.0, 1.0, -1.0)  # q and -q: the shorter way round
     w, x = e2[0] + sign * e3[0], e2[1] + sign * e3[1]
     y, z = e2[2] + sign * e3[2], e2[3] + sign * e3[3]
     phi = (
@@ -125,8 +124,8 @@ def write_ball_increment_axes(d, first, own, stiffness, motion):
     t = (x[0] + y[1] + z[2]) / 3.0
     yz = cross(y, z)
     determinant = dot(x, yz)
-    regular = both(above(t, 0.0 * t), above(determinant, SINGULAR * t * t * t))
-    s = t / where(regular, determinant, 0.0 * t + 1.0)
+    regular = (t > 0.0) & (determinant > SINGULAR * t * t * t)
+    s = t / where(regular, determinant, 1.0)
     zx, xy = cross(z, x), cross(x, y)
     for j in range(3):
         axis = scale(s, (element(yz, j), element(zx, j), element(xy, j)))

@@ -1,15 +1,9 @@
 """Proximal anchors of motors, limits and dry friction: where they move to while Newton iterates."""
 
-from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import (
-    above,
-    both,
-    but_not,
-    max_over_body_lanes,
-    select_by_precision,
-)
+from vigym.core.compiler.kernel import inline, no_lanes, phase
+from vigym.core.compiler.lanes import max_over_body_lanes, select_by_precision
 from vigym.core.compiler.packs import lanes_of_rows
-from vigym.core.compiler.simd import LANES, absolute, maximum, where
+from vigym.core.compiler.simd import LANES, absolute, where
 from vigym.core.joint.bounded_forces import (
     count_bounded_hinges,
     holding_scale,
@@ -41,10 +35,10 @@ def move_anchors_to_bounded_forces(d, mask):
 @inline
 def find_creeping_lanes(d, force, anchor, slope, softness, h, mask):
     """Find the lanes of the mask in which a holding force lets its dof yield too far."""
-    holds = above(2.0 * softness * slope * h, d.full(1.0))
-    allowed = d.full(select_by_precision(MAX_YIELD, force))
-    too_far = above(absolute(h * softness * (force - anchor)), allowed)
-    return both(both(mask, holds), too_far)
+    holds = 2.0 * softness * slope * h > 1.0
+    allowed = select_by_precision(MAX_YIELD, force)
+    too_far = absolute(h * softness * (force - anchor)) > allowed
+    return mask & holds & too_far
 
 
 @inline
@@ -56,12 +50,11 @@ def let_friction_slip_at_limit(dof, creeping):
     """
     f, f0 = dof.forces, dof.anchor_forces
     slopes = dof.force_slopes
-    o = 0.0 * f[2]
     more, less = f[1] - f0[1], f[2] - f0[2]
-    held = both(above(slopes[1], o), above(slopes[2], o))
-    apart = both(held, above(o, more * less))
-    slipping = where(less, dof.friction, -dof.friction)
-    taken = where(both(creeping, apart), slipping - f[2], o)
+    held = (slopes[1] > 0.0) & (slopes[2] > 0.0)
+    apart = held & (more * less < 0.0)
+    slipping = where(less > 0.0, dof.friction, -dof.friction)
+    taken = where(creeping & apart, slipping - f[2], 0.0)
     dof.forces = f[0], f[1] - taken, f[2] + taken
 
 
@@ -77,29 +70,29 @@ def reanchor_dof(d, body, dof, h, mask):
     limit = find_creeping_lanes(d, f[1], f0[1], k[1], softness, h, mask)
     friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
     relaxation = dof.relaxation
-    limit = but_not(limit, relaxation)  # the interior point needs no anchor of limits
+    limit = limit & ~(relaxation > 0.0)  # the interior point needs no anchor of limits
     if body.has_limit > 0 and body.has_friction > 0:
-        let_friction_slip_at_limit(dof, but_not(maximum(limit, friction), relaxation))
+        let_friction_slip_at_limit(dof, (limit | friction) & ~(relaxation > 0.0))
         f = dof.forces
     dof.anchor_forces = (
         where(motor, f[0], f0[0]),
         where(limit, f[1], f0[1]),
         where(friction, f[2], f0[2]),
     )
-    return maximum(maximum(motor, limit), friction)
+    return motor | limit | friction
 
 
-@phase(needs="packs", otherwise=zero)
+@phase(needs="packs", otherwise=no_lanes)
 def reanchor_hinges_in_runs(d, h, mask):
     """Move the anchors of hinges that are alike, see ``reanchor_bounded_forces``."""
     w = d.wide
     wide_h, wide_mask = w.full(h), w.full(mask)
-    reanchored = w.full(0.0)
+    reanchored = w.full(False)
     for first in range(0, count_bounded_hinges(d), LANES):
         hinges = run_of_hinges(d, first)
         body = w.body(hinges)
         moved = reanchor_dof(w, body, w.dof(body.first_dof), wide_h, wide_mask)
-        reanchored = maximum(reanchored, both(lanes_of_rows(hinges, moved), moved))
+        reanchored = reanchored | lanes_of_rows(hinges, moved) & moved
     return max_over_body_lanes(reanchored, mask)
 
 
@@ -116,5 +109,5 @@ def reanchor_bounded_forces(d, h, mask):
         if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
                 moved = reanchor_dof(d, body, d.dof(body.first_dof + j), h, mask)
-                reanchored = maximum(reanchored, moved)
+                reanchored = reanchored | moved
     return reanchored

@@ -7,11 +7,7 @@ import math
 
 from vigym.core.body.correction import least_end_distance
 from vigym.core.compiler.kernel import inline, phase, three_zeros
-from vigym.core.compiler.lanes import (
-    above,
-    both,
-    max_over_body_lanes,
-)
+from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows, run_of_rows
 from vigym.core.compiler.simd import LANES, absolute, maximum, where
 from vigym.core.joint.bounded_laws import (
@@ -63,8 +59,7 @@ def write_law_inputs(d, i, dof, rate, slope, change, h, lever):
 @inline
 def closing_distance(force):
     """Find the distance from a limit at which it holds a knot velocity, by its last force."""
-    o = 0.0 * force
-    return where(above(force, o), o + CLOSED_LOADED, o + CLOSED)
+    return where(force > 0.0, CLOSED_LOADED, CLOSED)
 
 
 @inline
@@ -76,21 +71,20 @@ def write_knot_law_inputs(d, i, dof, share):
     command, rate_stiffness = o, o
     if d.body(i).motor_kind > 0:
         target, rate = dof.last_target, dof.increment_seen
-        dof.target = where(above(absolute(target), IDLE_TARGET * one), math.nan * one, target)
+        dof.target = where(absolute(target) > IDLE_TARGET, math.nan, target)
         dof.applied_torque = dof.last_torque
         command, stiffness = motor_command(d, i, dof, start, rate, one)
         _, position_stiffness = motor_command(d, i, dof, start, rate, o)
         rate_stiffness = stiffness - position_stiffness
         command = command + rate_stiffness * rate
     lower, upper = start - dof.lower, dof.upper - start
-    open_ = one * 1e30
-    dof.seen_rate = o
-    dof.seen_slope = one
+    dof.seen_rate = 0.0
+    dof.seen_slope = 1.0
     dof.motor_command = share * command
     dof.motor_stiffness = share * rate_stiffness
     held = dof.last_limit_force
-    dof.lower_clearance = where(lower - closing_distance(held), open_, o)
-    dof.upper_clearance = where(upper - closing_distance(-held), open_, o)
+    dof.lower_clearance = where(lower > closing_distance(held), 1e30, 0.0)
+    dof.upper_clearance = where(upper > closing_distance(-held), 1e30, 0.0)
 
 
 @phase
@@ -172,7 +166,7 @@ def add_bounded_forces(d, i, j, share, weight, per_h, prox, moved):
     Returns:
         (lanes in which one is active, distance of the forces from their laws [N]).
     """
-    body, one = d.body(i), d.full(1.0)
+    body = d.body(i)
     dof = d.dof(body.first_dof + j)
     forces = dof.forces
     projected, affine, slopes = project_bounded_forces(d, i, dof, share, per_h, prox, moved, forces)
@@ -184,8 +178,8 @@ def add_bounded_forces(d, i, j, share, weight, per_h, prox, moved):
     dof.force_slopes = slopes
     dof.load = dof.load - weight * force
     dof.compliance = dof.compliance + weight * slope
-    always = one if body.motor_kind + body.has_friction > 0 else 0.0 * one
-    return where(slopes[1], one, always), distance_from_laws(d, i, j, forces, projected)
+    always = d.full(body.motor_kind + body.has_friction > 0)
+    return (slopes[1] > 0.0) | always, distance_from_laws(d, i, j, forces, projected)
 
 
 @inline
@@ -214,11 +208,11 @@ def part_beyond_largest_rate(dof, per_h, prox):
     rate, fastest = dof.seen_rate, dof.velocity_limit
     change = dof.seen_slope * dof.increment
     hidden = 2.0 * prox * absolute(dof.forces[0] - dof.anchor_forces[0])
-    left = where(change, fastest - rate, fastest + rate)
+    left = where(change > 0.0, fastest - rate, fastest + rate)
     reach = left + RATE_SEEN * fastest + hidden / (per_h * dof.effective_mass)
-    size, o = absolute(change), 0.0 * change
-    beyond = both(above(size, reach), above(left, o))
-    return where(beyond, 1.0 - reach / where(beyond, size, o + 1.0), o)
+    size = absolute(change)
+    beyond = (size > reach) & (left > 0.0)
+    return where(beyond, 1.0 - reach / where(beyond, size, 1.0), 0.0)
 
 
 @inline
@@ -237,7 +231,7 @@ def update_dof_forces(d, i, j, share, per_h, prox, paced):
     cut = d.full(0.0)
     if has_interior_limits(d.body(i), dof):
         part, error = update_interior_limits(d, dof, per_h)
-        inside = above(dof.relaxation, cut)
+        inside = dof.relaxation > cut
         limit = where(inside, forces[1] + error, projected[1])
         projected = (projected[0], limit, projected[2])
         cut = 1.0 - part
@@ -257,8 +251,8 @@ def update_forces_in_runs(d, share, per_h, prox, paced):
         hinges = run_of_hinges(d, first)
         error, left_out = update_dof_forces(w, hinges, 0, wide_share, wide_per_h, prox, paced)
         own = lanes_of_rows(hinges, worst)
-        cut = maximum(cut, both(own, left_out))
-        worst = maximum(worst, both(own, error))
+        cut = maximum(cut, where(own, left_out, 0.0))
+        worst = maximum(worst, where(own, error, 0.0))
         total = add_lanes(total, error * error, own)
     return max_over_body_lanes(worst, total), total, max_over_body_lanes(cut, total)
 

@@ -13,9 +13,9 @@ dof's own pivot.
 """
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above, select_by_precision
-from vigym.core.compiler.simd import absolute, maximum, spread, where
-from vigym.core.model.tables.plan import DC_MOTOR
+from vigym.core.compiler.lanes import select_by_precision
+from vigym.core.compiler.simd import absolute, maximum, minimum, spread, where
+from vigym.core.tables.plan import DC_MOTOR
 
 # Proximal part in a step, whose anchors move, in double and in single precision. A light link at
 # its limit may hold heavy ones. The softer its limit is, the more iterations its anchor takes to
@@ -33,8 +33,8 @@ def step_proximal(like):
 @inline
 def clamp(z, low, high):
     """Clamp a number to [low, high]; the low bound wins."""
-    z = where(z - high, high, z)
-    return where(low - z, low, z)
+    z = minimum(z, high)
+    return maximum(low, z)
 
 
 @inline
@@ -48,14 +48,14 @@ def dc_motor_torque(dof, current):
     for k in range(7):
         c0, c1 = dof.currents[k], dof.currents[k + 1]
         u0, u1 = dof.torques[k], dof.torques[k + 1]
-        width = where(c1 - c0, c1 - c0, spread(1.0, current))
+        width = where(c1 > c0, c1 - c0, 1.0)
         steepness = (u1 - u0) / width
-        reached = above(size, c0)
-        part = where(size - c1, c1 - c0, size - c0)
+        reached = size > c0
+        part = where(size > c1, c1 - c0, size - c0)
         torque = where(reached, u0 + steepness * part, torque)
         slope = where(reached, steepness, slope)
     last = dof.currents[7]
-    return where(current, torque, -torque), where(size - last, 0.0 * slope, slope)
+    return where(current > 0.0, torque, -torque), where(size > last, 0.0, slope)
 
 
 @inline
@@ -68,21 +68,21 @@ def motor_command(d, i, dof, coordinate, rate, slope):
     target = dof.target
     kp = dof.kp
     kd = dof.kd
-    torque, o = dof.applied_torque, d.full(0.0)
-    rate_target = where(kp, o, target)
-    command = kp * (where(kp, target, coordinate) - coordinate) + kd * (rate_target - rate)
+    torque = dof.applied_torque
+    rate_target = where(kp > 0.0, 0.0, target)
+    command = kp * (where(kp > 0.0, target, coordinate) - coordinate) + kd * (rate_target - rate)
     stiffness = kp + kd * slope
     if d.body(i).motor_kind == DC_MOTOR:
         one = d.full(1.0)
         per_ohm = 1.0 / dof.resistance
         voltage, back_emf = dof.voltage, dof.back_emf
         pwm = clamp(command, -one, one)
-        stiffness = where(above(one, absolute(command)), stiffness, o)
+        stiffness = where(absolute(command) < 1.0, stiffness, 0.0)
         force, steepness = dc_motor_torque(dof, per_ohm * (voltage * pwm - back_emf * rate))
         command = force
         stiffness = steepness * per_ohm * (voltage * stiffness + back_emf * slope)
-    driven = absolute(target) + 1.0  # not a number: the motor idles
-    return where(driven, torque + command, torque), where(driven, stiffness, o)
+    driven = absolute(target) >= 0.0  # not a number: the motor idles
+    return where(driven, torque + command, torque), where(driven, stiffness, 0.0)
 
 
 @inline
@@ -108,7 +108,6 @@ def motor_law(d, dof, force, anchor, motion, rho, bound, prox):
     Returns:
         Projected force, force at zero increment, slope along the dof.
     """
-    o, one = d.full(0.0), d.full(1.0)
     # force beyond the bound, asked for by contradicting brakes, would mislead
     force, anchor = clamp(force, -bound, bound), clamp(anchor, -bound, bound)
     rate, slope = dof.seen_rate, dof.seen_slope
@@ -126,20 +125,20 @@ def motor_law(d, dof, force, anchor, motion, rho, bound, prox):
     minus = z - rho * (next_rate + fastest)
     # Motors that brake one motion to unlike rates ask for huge, meaningless forces: a dof
     # that moves one way is not braked the other way.
-    moving = where(fastest, next_rate, o)
-    plus = where(-moving, maximum(plus, free), plus)
-    minus = where(moving, where(minus - free, free, minus), minus)
-    value = where(free - plus, plus, free)
-    value = where(minus - value, minus, value)
-    braked = where(free - plus, one, where(minus - free, one, o))
-    rate_bound = where(free - plus, fastest, -fastest)
+    moving = where(fastest > 0.0, next_rate, 0.0)
+    plus = where(moving < 0.0, maximum(plus, free), plus)
+    minus = where(moving > 0.0, minimum(minus, free), minus)
+    value = minimum(free, plus)
+    value = where(minus > value, minus, value)
+    braked = (free > plus) | (minus > free)
+    rate_bound = where(free > plus, fastest, -fastest)
     clipped = clamp(value, -bound, bound)
-    beyond = above(absolute(value), bound)
+    beyond = absolute(value) > bound
     brake = anchor - rho / prox * (rate - rate_bound)
     brake_slope = rho / prox * slope
-    brake = where(braked, brake, o)  # not beyond an infinite bound
+    brake = where(braked, brake, 0.0)  # not beyond an infinite bound
     affine = where(beyond, clipped, where(braked, brake, command))
-    return clipped, affine, where(beyond, o, where(braked, brake_slope, stiffness))
+    return clipped, affine, where(beyond, 0.0, where(braked, brake_slope, stiffness))
 
 
 @inline
@@ -149,17 +148,16 @@ def limit_law(d, dof, force, anchor, approach, per_h, rho, prox):
     Returns:
         Projected force, force at zero increment, slope along the dof.
     """
-    o = d.full(0.0)
     lower, upper = dof.lower_clearance, dof.upper_clearance
     z = blend_with_anchor(force, anchor, prox)
     z_lower = z - rho * (lower + approach)
     z_upper = z + rho * (upper - approach)
-    at_lower, at_upper = above(z_lower, o), above(o, z_upper)
-    at_upper = where(at_lower, o, at_upper)
+    at_lower, at_upper = z_lower > 0.0, z_upper < 0.0
+    at_upper = at_upper & ~at_lower
     per = rho / prox
-    value = where(at_lower, z_lower, where(at_upper, z_upper, o))
-    affine = where(at_lower, anchor - per * lower, where(at_upper, anchor + per * upper, o))
-    return value, affine, where(maximum(at_lower, at_upper), per * per_h, o)
+    value = where(at_lower, z_lower, where(at_upper, z_upper, 0.0))
+    affine = where(at_lower, anchor - per * lower, where(at_upper, anchor + per * upper, 0.0))
+    return value, affine, where(at_lower | at_upper, per * per_h, 0.0)
 
 
 @inline
@@ -171,7 +169,7 @@ def coulomb_law(d, dof, force, anchor, motion, rho, bound, prox):
     """
     rate, slope = dof.seen_rate, dof.seen_slope
     z = blend_with_anchor(force, anchor, prox) - rho * (rate + slope * motion)
-    slips = above(absolute(z), bound)
+    slips = absolute(z) > bound
     value = clamp(z, -bound, bound)
     affine = where(slips, value, anchor - rho / prox * rate)
-    return value, affine, where(slips, d.full(0.0), rho / prox * slope)
+    return value, affine, where(slips, 0.0, rho / prox * slope)

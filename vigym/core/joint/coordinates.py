@@ -9,8 +9,8 @@ Full turns are counted.
 import math
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, arctan2, both, select_by_precision
-from vigym.core.compiler.simd import absolute, maximum, spread, sqrt, where
+from vigym.core.compiler.lanes import arctan2, select_by_precision
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.joint.geometry import (
     anchor_separation,
     relative_orientation,
@@ -82,15 +82,14 @@ def compensated_add(total, remainder, amount, mask):
 @inline
 def store_angle_and_turns(dof, cosine, sine, mask):
     """Store an angle, and count the turn when it crosses the cut of the arctangent."""
-    o, one = spread(0.0, cosine), spread(1.0, cosine)
     before_c, before_s = dof.cosine, dof.sine
     forward = before_c * sine - before_s * cosine
-    was_above = where(before_s, one, where(-before_s, o, one))
-    is_above = where(sine, one, where(-sine, o, one))
-    up = both(above(forward, o), both(above(o, sine), was_above))
-    down = both(above(o, forward), both(is_above, above(o, before_s)))
+    was_above = (before_s > 0.0) | ~(before_s < 0.0)
+    is_above = (sine > 0.0) | ~(sine < 0.0)
+    up = (forward > 0.0) & (sine < 0.0) & was_above
+    down = (forward < 0.0) & is_above & (before_s < 0.0)
     turns = dof.turns
-    dof.turns = where(mask, turns + (up - down), turns)
+    dof.turns = where(mask, turns + (where(up, 1.0, 0.0) - where(down, 1.0, 0.0)), turns)
     dof.cosine = where(mask, cosine, before_c)
     dof.sine = where(mask, sine, before_s)
 
@@ -147,10 +146,10 @@ def count_turns(d, knot3, h, done, rate):
     swept = environment.swept + 2.1 * absolute(h) * rate
     environment.swept = where(done, swept, environment.swept)
     environment.angular_speed = where(done, rate, environment.angular_speed)
-    due = both(done, above(swept, d.full(STORE_AFTER)))
-    if any_lane(due):
+    due = done & (swept > STORE_AFTER)
+    if due.any():
         store_all_coordinates(d, knot3, due)
-        environment.swept = where(due, d.full(0.0), environment.swept)
+        environment.swept = where(due, 0.0, environment.swept)
 
 
 @phase
@@ -169,10 +168,10 @@ def rotation_vector_component(sine, quaternion):
     """Compute the component of the rotation vector [rad] for component ``sine`` of a quaternion."""
     w, x, y, z = quaternion
     size = sqrt(x * x + y * y + z * z)
-    s = where(w, spread(2.0, sine), spread(-2.0, sine))  # q and -q: the shorter way round
-    tiny, one = spread(select_by_precision(NO_TURN, sine), sine), spread(1.0, sine)
+    s = where(w > 0.0, 2.0, -2.0)  # q and -q: the shorter way round
+    tiny = select_by_precision(NO_TURN, sine)
     angle = arctan2(size, s * 0.5 * w)
-    return s * sine * where(size - tiny, angle / where(size - tiny, size, tiny), one)
+    return s * sine * where(size > tiny, angle / maximum(size, tiny), 1.0)
 
 
 @inline
@@ -242,8 +241,8 @@ def coordinate_change(d, i, j, rate, slope, h):
     if j < d.body(i).translation_count:
         return h * rate
     triple = 0.5 * h * rate
-    root = sqrt(maximum(1.0 - triple * triple / 3.0, 0.0 * rate))
-    return 4.0 * arctan2(triple, 1.0 + where(h * slope, root, -root))
+    root = sqrt(maximum(1.0 - triple * triple / 3.0, 0.0))
+    return 4.0 * arctan2(triple, 1.0 + where(h * slope > 0.0, root, -root))
 
 
 @inline

@@ -22,7 +22,8 @@ Of three free rotations each has the mass about its own axis of the child.
 """
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, minimum, where
+from vigym.core.model.context import knot_weight
 
 UNRESOLVED = 0.3  # b
 RECENT = 0.5  # part of the last rate in the mean of rates
@@ -36,14 +37,14 @@ def squared_resolution(dof, h):
     It is zero without a spring.
     """
     mass = dof.effective_mass
-    return 0.25 * h * h * dof.stiffness / where(mass, mass, 1.0 + 0.0 * mass)
+    return 0.25 * h * h * dof.stiffness / where(mass > 0.0, mass, 1.0)
 
 
 @inline
 def vibration_damping(dof, h):
     """Compute the damping c of vibrations in a step of size h [N s/m or N m s/rad]."""
     x = squared_resolution(dof, h)
-    x = where(x - FAST, FAST + 0.0 * x, x)
+    x = minimum(x, FAST)
     cube = x * x * x
     return UNRESOLVED * h * dof.stiffness * (cube / (1.0 + cube))
 
@@ -65,8 +66,8 @@ def damper_at_knot(dof, h, rho):
         (damping, part of the force that is due to the slow rate).
     """
     before, now = rho * vibration_damping(dof, rho * h), vibration_damping(dof, h)
-    lesser = where(h * (before - now), now, before)  # both have the sign of h
-    damping = (0.5 + 0.5 * rho) * dof.damping + 0.5 * (before + now)
+    lesser = where(h * (before - now) > 0.0, now, before)  # both have the sign of h
+    damping = knot_weight(rho) * dof.damping + 0.5 * (before + now)
     return damping, 0.5 * (before + lesser) * dof.slow_rate
 
 
@@ -95,6 +96,6 @@ def work_of_vibration_damping(dof, rate, h, rho):
     """
     mean = 0.5 * (rate + dof.last_rate)
     damping, by_slow_rate = damper_at_knot(dof, h, rho)
-    own = (0.5 + 0.5 * rho) * dof.damping
+    own = knot_weight(rho) * dof.damping
     given = h * (by_slow_rate - (damping - own) * rate) * mean
-    return maximum(given, 0.0 * given)
+    return maximum(given, 0.0)

@@ -16,10 +16,10 @@ step's end: they are implicit, and enter the pivot of their own dof only.
 Where a spring vibrates too fast for a step, its damper is another, see `vigym.core.joint.damping`.
 """
 
-from vigym.core.compiler.kernel import inline, phase, two_zeros
-from vigym.core.compiler.lanes import both, max_over_body_lanes
+from vigym.core.compiler.kernel import inline, no_lanes_and_zero, phase
+from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows
-from vigym.core.compiler.simd import LANES, absolute, maximum, sqrt, where
+from vigym.core.compiler.simd import LANES, absolute, maximum, minimum, sqrt, where
 from vigym.core.joint.ball_spring import (
     add_ball_spring_load,
     add_closing_ball_load,
@@ -41,6 +41,7 @@ from vigym.core.joint.coordinates import (
 )
 from vigym.core.joint.damping import damper_at_knot, damper_before_knot, dof_damping
 from vigym.core.math.vectors import dot
+from vigym.core.model.context import knot_weight
 
 
 @phase
@@ -62,7 +63,7 @@ def assemble_constant_loads(d, applied, last):
         load = -(wide_applied * dof.applied_torque + torque)
         dof.constant_load = load
         dof.load = load
-        dof.compliance = load * 0.0
+        dof.compliance = 0.0
     for r in range(d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
@@ -116,7 +117,7 @@ def rounded_displacement(d, i, knot):
     """
     size, x = d.environment.length_scale, d.pose(knot, d.body(i).child).position
     square = size * (size + sqrt(dot(x, x)))
-    return where(square - 1.0, d.full(1.0), square)
+    return minimum(square, 1.0)
 
 
 @phase
@@ -159,7 +160,7 @@ def set_dof_load(d, i, j, knot3, h, weight):
     dof.load = dof.constant_load + (damping * rate + inertial)
     dof.compliance = damping * slope + inertia * momentum_slope
     bounded = joint_has_bounded_forces(body)
-    active, error = o, o
+    active, error = d.full(False), o
     if has_own_coordinate(d, i, j) and (body.has_spring > 0 or bounded):
         change = coordinate_change(d, i, j, rate, slope, h)
         add_spring_load(dof, 0.5 * spring_stretch(dof, change))
@@ -172,17 +173,17 @@ def set_dof_load(d, i, j, knot3, h, weight):
     return active, error
 
 
-@phase(needs="packs", otherwise=two_zeros)
+@phase(needs="packs", otherwise=no_lanes_and_zero)
 def assemble_loads_in_runs(d, knot3, h, weight):
     """Assemble the loads of hinges that are alike, see ``assemble_joint_loads``."""
     w = d.wide
     wide_h, wide_weight = w.full(h), w.full(weight)
-    held, errors = w.full(0.0), d.full(0.0)
+    held, errors = w.full(False), d.full(0.0)
     for first in range(0, d.first_lone_joint, LANES):
         hinges = run_of_hinges(d, first)
         active, error = set_dof_load(w, hinges, 0, knot3, wide_h, wide_weight)
         own = lanes_of_rows(hinges, held)
-        held = maximum(held, both(own, active))
+        held = held | own & active
         errors = add_lanes(errors, error * error, own)
     return max_over_body_lanes(held, errors), errors
 
@@ -195,14 +196,14 @@ def assemble_joint_loads(d, knot3, h, rho):
         (lanes in which a motor, limit or dry friction is active, sum of the squared distances of
         their forces from their laws [N^2]).
     """
-    weight = 0.5 + 0.5 * rho
+    weight = knot_weight(rho)
     held, errors = assemble_loads_in_runs(d, knot3, h, weight)
     for r in range(d.first_lone_joint, d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
         for j in range(body.translation_count + body.rotation_count):
             active, error = set_dof_load(d, i, j, knot3, h, weight)
-            held = maximum(held, active)
+            held = held | active
             errors = errors + error * error
         if body.rotation_count == 3:
             if d.loop_count > 0 and i >= d.first_loop:

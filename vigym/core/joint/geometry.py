@@ -154,7 +154,7 @@ def rotation_closure(d, i, knot):
         normal = cross(a, b)
         return scale(dot(a, b) / dot(normal, normal), normal)
     e = relative_orientation(d, i, knot)
-    s = where(e[0], d.full(-2.0), d.full(2.0))
+    s = where(e[0] > 0.0, -2.0, 2.0)
     return mat_vec(d.pose(knot, body.child).rotation, scale(s, vector_part(e)))
 
 

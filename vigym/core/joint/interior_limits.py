@@ -17,8 +17,7 @@ It is zero in lanes that other methods solve.
 
 from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import absolute, maximum, sqrt, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 
 BOUNDARY = 0.99  # part of the way to the boundary, of a cone or zero, that an increment may go
 FAR = 1e12  # [m/s or rad/s] clearance over a step where there is no limit
@@ -27,22 +26,21 @@ FAR = 1e12  # [m/s or rad/s] clearance over a step where there is no limit
 @inline
 def step_to_zero(x, dx):
     """Compute how far from a number x > 0 along dx it stays so, at most one."""
-    share = x / where(absolute(dx), absolute(dx), 1.0 + 0.0 * dx)
-    return where(-dx - x, share, 1.0 + 0.0 * x)
+    share = x / where(absolute(dx) > 0.0, absolute(dx), 1.0)
+    return where(-dx > x, share, 1.0)
 
 
 @inline
 def has_interior_limits(body, dof):
     """Return whether the interior point solves the limits of a dof of a joint in any lane."""
-    return body.has_limit > 0 and any_lane(dof.relaxation)
+    return body.has_limit > 0 and (dof.relaxation > 0.0).any()
 
 
 @inline
 def clearances(d, dof):
     """Return the clearances of the lower and the upper limit over the step at zero increment."""
-    far = d.full(FAR)
     lower, upper = dof.lower_clearance, dof.upper_clearance
-    return where(far - lower, lower, far), where(far - upper, upper, far)
+    return minimum(FAR, lower), minimum(FAR, upper)
 
 
 @inline
@@ -51,9 +49,9 @@ def choose_first_limit(force, slack, clearance, last, kappa, least):
 
     ``last`` is the present force of the dof's limits, ``least`` the least slack to start with.
     """
-    first = where(clearance - least, clearance, least)
+    first = where(clearance > least, clearance, least)
     push = maximum(last, kappa / first)
-    has = both(above(slack, 0.0 * slack), above(force, 0.0 * force))
+    has = (slack > 0.0) & (force > 0.0)
     return where(has, force, push), where(has, slack, first)
 
 
@@ -64,12 +62,12 @@ def linearize_interior_limits(d, dof, per_h, affine, slopes):
     Takes and returns affine forces and slopes of motor, limit and dry friction.
     """
     kappa = dof.relaxation
-    inside = above(kappa, d.full(0.0))
+    inside = kappa > 0.0
     last = dof.forces
     forces, slacks = dof.limit_forces, dof.limit_slacks
     lower, upper = clearances(d, dof)
     least = sqrt(kappa / (per_h * dof.effective_mass))
-    least = where(inside, least, d.full(1.0))
+    least = where(inside, least, 1.0)
     f_lower, s_lower = choose_first_limit(forces[0], slacks[0], lower, last[1], kappa, least)
     f_upper, s_upper = choose_first_limit(forces[1], slacks[1], upper, -last[1], kappa, least)
     dof.limit_forces = where(inside, f_lower, forces[0]), where(inside, f_upper, forces[1])
@@ -96,20 +94,20 @@ def stiffness_of_relaxed_limits(body, dof, per_h):
         return o
     forces, kappa = dof.limit_forces, dof.relaxation
     squared = forces[0] * forces[0] + forces[1] * forces[1]
-    return where(kappa, per_h * squared / where(kappa, kappa, 1.0 + o), o)
+    return where(kappa > 0.0, per_h * squared / where(kappa > 0.0, kappa, 1.0), 0.0)
 
 
 @inline
 def slack_error(d, slack, clearance):
     """Compute how far a slack is from its clearance; nothing where there is no limit."""
     error = absolute(slack - clearance)
-    return where(above(d.full(FAR), clearance), error, 0.0 * error)
+    return where(clearance < FAR, error, 0.0)
 
 
 @inline
 def next_slack(d, clearance, change):
     """Compute the slack after an increment, far away where there is no limit."""
-    return where(above(d.full(FAR), clearance), clearance + change, d.full(FAR))
+    return where(clearance < FAR, clearance + change, FAR)
 
 
 @inline
@@ -120,7 +118,7 @@ def update_interior_limits(d, dof, per_h):
     limits' forces from their law before it).
     """
     kappa, moved = dof.relaxation, dof.increment
-    inside, one = above(kappa, d.full(0.0)), d.full(1.0)
+    inside, one = kappa > 0.0, d.full(1.0)
     f, s = dof.limit_forces, dof.limit_slacks
     affine, slopes = dof.limit_affine_forces, dof.limit_slopes
     lower, upper = clearances(d, dof)
@@ -133,8 +131,8 @@ def update_interior_limits(d, dof, per_h):
     for x, x_later in ((f, later), (s, slacks)):
         for k in range(2):
             share = step_to_zero(x[k], x_later[k] - x[k])
-            part = where(part - share, share, part)
-    return where(inside, BOUNDARY * part, one), off + per_h * dof.effective_mass * gap
+            part = minimum(part, share)
+    return where(inside, BOUNDARY * part, 1.0), off + per_h * dof.effective_mass * gap
 
 
 @inline
@@ -146,7 +144,7 @@ def move_in_mask(mask, step_length, x, later):
 @inline
 def step_interior_limits(d, dof, step_length, mask):
     """Move forces and slacks of both limits by a part of their increment, in lanes of the mask."""
-    moving = both(mask, above(dof.relaxation, d.full(0.0)))
+    moving = mask & (dof.relaxation > 0.0)
     f, s = dof.limit_forces, dof.limit_slacks
     later, slacks = dof.limit_affine_forces, dof.limit_next_slacks
     dof.limit_forces = (
@@ -169,7 +167,7 @@ def share_of_relaxation(d, dof, length):
     """
     mass = dof.effective_mass / (length * length)
     share = mass * free_fall_acceleration(d) / d.environment.force_scale
-    return sqrt(where(share - 1.0, d.full(1.0), share))
+    return sqrt(minimum(share, 1.0))
 
 
 @phase
@@ -189,19 +187,17 @@ def relax_limits(d, kappa):
 def clear_relaxation(d):
     """Leave all limits to other methods."""
     w = d.wide
-    none = w.full(d.full(0.0))
     for block in range(d.dof_block_count):
-        w.dof(block).relaxation = none
+        w.dof(block).relaxation = 0.0
 
 
 @phase
 def clear_interior_limits(d):
     """Clear forces and slacks of all limits: the interior point begins anew."""
-    o = d.full(0.0)
     for r in range(d.active_joint_count):
         body = d.body(d.active_joint(r).body)
         if body.has_limit > 0:
             for j in range(body.translation_count + body.rotation_count):
                 dof = d.dof(body.first_dof + j)
-                dof.limit_forces = o, o
-                dof.limit_slacks = o, o
+                dof.limit_forces = 0.0, 0.0
+                dof.limit_slacks = 0.0, 0.0

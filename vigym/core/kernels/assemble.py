@@ -9,16 +9,8 @@ from typing import Any, NamedTuple
 
 from vigym.core.body.pose import set_motion_from_knot
 from vigym.core.compiler.kernel import entry, inline, phase
-from vigym.core.compiler.lanes import (
-    above,
-    any_lane,
-    both,
-    but_not,
-    read_column,
-    rounded,
-    write_column,
-)
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.lanes import read_column, rounded, write_column
+from vigym.core.compiler.simd import absolute, maximum, minimum, where
 from vigym.core.contact.kinematics import deactivate_pair_contacts
 from vigym.core.joint.geometry import position_closure, rotation_closure
 from vigym.core.kernels.close_loops import (
@@ -37,7 +29,7 @@ from vigym.core.loop.tracks import assemble_places, place_tracks
 from vigym.core.math.vectors import max_abs3
 from vigym.core.model.context import joint_row, knot_buffer
 from vigym.core.model.saved import restore_state, save_state
-from vigym.core.model.tables.plan import ORIENTATION_ROW
+from vigym.core.tables.plan import ORIENTATION_ROW
 from vigym.core.tree.ldu import sum_joint_closures
 
 STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next
@@ -82,7 +74,7 @@ def largest_given_change(d, start, given, first):
         for j in range(n + (free if free < 3 else 4) if n + free < 6 else 0):
             goal = read_column(given, first, column + j, o)
             far = absolute(goal - read_column(start, first, column + j, o))
-            change = maximum(change, where(find_given_lanes(d, goal), far, 0.0 * change))
+            change = maximum(change, where(find_given_lanes(d, goal), far, 0.0))
     return change
 
 
@@ -92,12 +84,12 @@ def move_towards_given(d, positions, before, start, given, fraction, done, first
 
     That keeps the branch at poses where several meet. Lanes that are ``done`` keep theirs.
     """
-    o, end = d.full(0.0), d.full(0.999999)
+    o = d.full(0.0)
     for column in range(d.position_count):
         goal = read_column(given, first, column, o)
         now = read_column(positions, first, column, o)
         origin = read_column(start, first, column, o)
-        between = where(above(fraction, end), goal, origin + fraction * (goal - origin))
+        between = where(fraction > 0.999999, goal, origin + fraction * (goal - origin))
         ahead = now + (now - read_column(before, first, column, o))
         write_column(before, first, column, now)
         ahead = where(find_given_lanes(d, goal), between, ahead)
@@ -107,37 +99,37 @@ def move_towards_given(d, positions, before, start, given, fraction, done, first
 @phase
 def close_loops_by_continuation(d, knot, arrays, first):
     """Find coordinates that close the loops, the given ones held; return the scaled gaps left."""
-    one, gap = d.full(1.0), d.full(0.0)
+    gap = d.full(0.0)
     positions, given = arrays.positions, arrays.given
     change = largest_given_change(d, arrays.start, given, first) / STAGE
-    stages = rounded(maximum(one, where(change - STAGES, STAGES * one, change + 0.5)))
+    stages = rounded(maximum(1.0, where(change > STAGES, STAGES, change + 0.5)))
     stage = 0
-    held = one
-    active = one
+    held = d.full(True)
+    active = d.full(True)
     while True:
         stage += 1
         fraction = stage / stages
-        fraction, over = where(fraction - one, one, fraction), 0.0 * one
-        if any_lane(held):
-            over = above(stage / stages, 1.0 + 0.5 / stages)
+        fraction, over = minimum(fraction, 1.0), d.full(False)
+        if held.any():
+            over = stage / stages > 1.0 + 0.5 / stages
             move_towards_given(
                 d, positions, arrays.before, arrays.start, given, fraction, over, first
             )
         # lanes past their last stage wait for their neighbours as they are
-        moving = but_not(active, over)
+        moving = active & ~over
         left = close_loops(d, knot, positions, given, held, moving, first)
         gap = where(moving, left, gap)
-        if any_lane(above(one, fraction)):
+        if (fraction < 1.0).any():
             continue
         # once more, without holding rows that nearly fit
-        nearly = both(above(gap, d.full(CLOSED)), above(d.full(NEAR), gap))
-        active = both(held, nearly)
-        held = 0.0 * one
-        if not any_lane(active):
+        nearly = (gap > CLOSED) & (gap < NEAR)
+        active = held & nearly
+        held = d.full(False)
+        if not active.any():
             break
     forward_kinematics(d, knot, positions, first)
     update_loop_anchors(d, knot)
-    place_tracks(d, knot, d.full(1.0))
+    place_tracks(d, knot, d.full(True))
     sum_joint_closures(d, knot)
     return gap
 
@@ -167,14 +159,14 @@ def project_rates(d, knot, rates, given, held, active, first):
         set_body_velocities(d, knot, rates, first)
         set_motion_from_knot(d, knot)
         left = maximum(loop_rate_residuals(d, knot), coupling_rate_residuals(d, knot))
-        least = where(least - left, left, least)
+        least = minimum(least, left)
         # those that are closed wait for no neighbour
-        active = both(active, above(left, d.full(CLOSED)))
-        if not any_lane(active):
+        active = active & (left > CLOSED)
+        if not active.any():
             break
         hold_given(d, given, True, held, first)
         closing_motion(d, knot)
-        weak = maximum(weak, where(active, count_redundant_loop_rows(d), 0.0 * weak))
+        weak = maximum(weak, where(active, count_redundant_loop_rows(d), 0.0))
         add_motion_to_rates(d, knot, rates, active, first)
     return least, weak
 
@@ -187,7 +179,9 @@ def count_redundant_loop_rows(d):
         loop_row = d.loop_row(r)
         if loop_row.kind <= ORIENTATION_ROW:
             pivot = absolute(1.0 / loop_row.inverse_pivot)
-            count = count + above(WEAK * largest_unreduced_pivot_of_loop(d, loop_row), pivot)
+            count = count + where(
+                WEAK * largest_unreduced_pivot_of_loop(d, loop_row) > pivot, 1.0, 0.0
+            )
     return count
 
 
@@ -200,15 +194,15 @@ def find_loop_consistent_rates(d, knot, rates, given, first):
     one, fastest = d.full(1.0), d.full(1.0)
     for column in range(d.velocity_count):
         rate = absolute(read_column(rates, first, column, one))
-        fastest = where(rate - fastest, rate, fastest)
+        fastest = where(rate > fastest, rate, fastest)
     left, weak = one, 0.0 * one
-    held, active = one, one
+    held, active = d.full(True), d.full(True)
     for _ in range(2):  # the second time without holding rows that nearly fit
         rest, found = project_rates(d, knot, rates, given, held, active, first)
         left, weak = where(active, rest, left), maximum(weak, found)
-        active = both(above(left, d.full(CLOSED)), above(NEAR * fastest, left))
-        held = 0.0 * one
-        if not any_lane(active):
+        active = (left > CLOSED) & (NEAR * fastest > left)
+        held = d.full(False)
+        if not active.any():
             break
     return left, weak
 
@@ -229,7 +223,7 @@ def assemble_group(d, arrays, outcome, first):
         shift, _ = position_closure(d, loop, knot)
         gap = maximum(max_abs3(shift), max_abs3(rotation_closure(d, loop, knot)))
         write_column(outcome, first, JOINT_GAPS + joint - d.body_count, gap)
-    restore_state(d, d.wide.full(1.0))
+    restore_state(d, d.wide.full(True))
 
 
 @entry

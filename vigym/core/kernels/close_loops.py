@@ -8,7 +8,7 @@ infinite pivot, it does not move.
 import math
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, read_column, write_column
+from vigym.core.compiler.lanes import read_column, write_column
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.ball_spring import reset_increment_axis
 from vigym.core.kernels.knot_velocity import write_anchored_inertias
@@ -20,7 +20,7 @@ from vigym.core.loop.tracks import place_tracks
 from vigym.core.loop.velocity_rows import clear_velocity_rows
 from vigym.core.math.quaternions import quaternion_product
 from vigym.core.math.vectors import zero3
-from vigym.core.model.tables.plan import COUPLED_ROW, PRESCRIBED_ROW
+from vigym.core.tables.plan import COUPLED_ROW, PRESCRIBED_ROW
 from vigym.core.tree.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
 ITERATIONS = 60
@@ -31,7 +31,7 @@ CLOSED = 1e-13  # scaled gap that ends Newton's method
 @inline
 def find_given_lanes(d, value):
     """Find the lanes that hold a number."""
-    return where(absolute(value) + 1.0, d.full(1.0), d.full(0.0))
+    return absolute(value) >= 0.0
 
 
 @phase
@@ -49,11 +49,11 @@ def hold_given(d, given, rates, held, first):
 
     Those are held whose coordinate is a number, or with ``rates`` whose rate is one.
     """
-    o, rigid = d.full(0.0), d.full(math.inf)
+    o = d.full(0.0)
     for p in range(d.dof_count):
         dof = d.dof(p)
-        dof.load = o
-        dof.compliance = o
+        dof.load = 0.0
+        dof.compliance = 0.0
     for i in range(1, d.body_count):
         body = d.body(i)
         n, free = body.translation_count, body.rotation_count
@@ -61,9 +61,9 @@ def hold_given(d, given, rates, held, first):
             column = body.first_position + (j if free < 3 or j < n else n)
             if rates:
                 column = body.first_velocity + j
-            fixed = both(held, find_given_lanes(d, read_column(given, first, column, o)))
+            fixed = held & find_given_lanes(d, read_column(given, first, column, o))
             dof = d.dof(body.first_dof + j)
-            dof.compliance = where(fixed, rigid, o)
+            dof.compliance = where(fixed, math.inf, 0.0)
             if free == 3 and j >= n:
                 reset_increment_axis(d, dof, j - n)
 
@@ -137,18 +137,18 @@ def close_loops(d, knot, positions, given, held, active, first):
 
     Given coordinates do not change in the lanes ``held``. Returns the scaled gaps that are left.
     """
-    gap, limit = d.full(0.0), d.full(MAX_ROTATION)
+    gap = d.full(0.0)
     for _ in range(ITERATIONS):
         forward_kinematics(d, knot, positions, first)
         update_loop_anchors(d, knot)
-        place_tracks(d, knot, d.full(1.0))
+        place_tracks(d, knot, d.full(True))
         hold_given(d, given, False, held, first)
         sum_joint_closures(d, knot)
         gap = maximum(loop_residuals(d, knot), coupling_errors(d, positions, first))
-        active = both(active, above(gap, d.full(CLOSED)))
-        if not any_lane(active):
+        active = active & (gap > CLOSED)
+        if not active.any():
             break
-        step_length = limit / maximum(closing_motion(d, knot), limit)
+        step_length = MAX_ROTATION / maximum(closing_motion(d, knot), MAX_ROTATION)
         for i in range(1, d.body_count):
             move_joint(d, i, positions, step_length, active, knot, first)
     return gap

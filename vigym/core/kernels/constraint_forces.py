@@ -22,7 +22,7 @@ from vigym.core.loop.tracks import start_tracks
 from vigym.core.loop.velocity_rows import subtract_velocity_row_forces
 from vigym.core.math.quaternions import vector_part
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, select3, sub, zero3
-from vigym.core.model.context import joint_row, knot_buffer
+from vigym.core.model.context import joint_row, knot_buffer, knot_weight
 from vigym.core.tree.ldu import sum_joint_closures
 
 
@@ -31,8 +31,8 @@ def write_wrench(d, share, f, tau, out, first, column):
     """Write ``share`` times a wrench, zero where the share is."""
     o, made = zero3(d), absolute(share)
     f, tau = scale(share, f), scale(share, tau)
-    write_vector(out, first, column, select3(made, f, o))
-    write_vector(out, first, column + 3, select3(made, tau, o))
+    write_vector(out, first, column, select3(made > 0.0, f, o))
+    write_vector(out, first, column + 3, select3(made > 0.0, tau, o))
 
 
 @inline
@@ -53,7 +53,7 @@ def write_joint_constraint_wrench(d, i, knot, share, out, first):
 @phase(needs="contacts")
 def subtract_contact_forces(d, knot2, h, h0):
     """Subtract the contact forces of the last step from the wrenches of the bodies."""
-    weight = where(absolute(h), 0.5 + 0.5 * h0 / h, 0.0 * h)
+    weight = where(absolute(h) > 0.0, knot_weight(h0 / h), 0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         force = contact.last_world_force
@@ -77,7 +77,7 @@ def assemble_balanced_wrenches(d, knot2, knot3, h, h0):
     add_potential_forces(d, knot2, h0 / h)
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
-    start_tracks(d, knot2, d.full(1.0))
+    start_tracks(d, knot2, d.full(True))
     subtract_loop_forces(d, knot2)
     subtract_velocity_row_forces(d, knot2)
     subtract_contact_forces(d, knot2, h, h0)
@@ -116,7 +116,7 @@ def constraint_forces_of_group(d, out, first):
     """
     knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
     h, h0 = d.environment.step_size, d.environment.previous_step_size
-    share = where(absolute(h), 2.0 * h / (h + h0), 0.0 * h)
+    share = where(absolute(h) > 0.0, 2.0 * h / (h + h0), 0.0)
     assemble_balanced_wrenches(d, knot2, knot3, h, h0)
     for i in range(d.body_count - 1, 0, -1):
         write_joint_constraint_wrench(d, i, knot2, share, out, first)

@@ -8,25 +8,19 @@ Values derived from poses are renewed.
 
 from vigym.core.body.pose import update_derived
 from vigym.core.compiler.kernel import entry, inline
-from vigym.core.compiler.lanes import narrow_lanes, widen_lanes
+from vigym.core.compiler.lanes import narrow_lanes, pointer, scalar_token, vector_token, widen_lanes
 from vigym.core.compiler.rows import group_data
-from vigym.core.compiler.simd import (
-    LANES,
-    load,
-    pointer,
-    scalar_token,
-    spread,
-    store,
-    vector_token,
-)
-from vigym.core.model.context import PLAIN_TREE, knot_buffer
+from vigym.core.compiler.simd import LANES, load, spread, store
+from vigym.core.model.context import knot_buffer
 from vigym.core.model.layout import KNOT_BUFFERS
-from vigym.core.model.tables.plan import HEADER
-from vigym.core.model.tables.state import ENVIRONMENT_STATE
+from vigym.core.tables.features import PLAIN_TREE
+from vigym.core.tables.plan import HEADER
+from vigym.core.tables.state import ENVIRONMENT_STATE
 
 STATE_SIZE = HEADER.offset("state_size")
 STATE_KNOTS = HEADER.offset("state_knots")
 KNOT_SIZE = HEADER.offset("knot_size")
+_TREE = PLAIN_TREE.token
 BATCH = 1  # any number means that lanes are environments
 PRESENT_KNOT = ENVIRONMENT_STATE.offset("present_knot") * LANES
 # sums, and the rounding that is left of them
@@ -112,9 +106,7 @@ def states_to_double(plan, model, single, double, groups, model_stride, known, r
             widen_part(s, at + knot, d, first + knot, second + knot, knot_size)
         for k in range(2 * g, min(2 * g + 2, groups)):
             model_start = k * model_stride
-            group = group_data(
-                plan, model, double, double, model_start, k * size, 0, PLAIN_TREE, BATCH
-            )
+            group = group_data(plan, model, double, double, model_start, k * size, 0, _TREE, BATCH)
             update_derived(group.wide, knot_buffer(group, 0))
 
 
@@ -136,5 +128,5 @@ def states_to_single(plan, model, double, single, model_stride, changed):
         second = (2 * g + 1) * size
         narrow_part(d, first, second, s, at, size)
         write_sum_remainders(d, first, second, s, at)
-        group = group_data(plan, model, single, single, g * model_stride, at, 0, PLAIN_TREE, BATCH)
+        group = group_data(plan, model, single, single, g * model_stride, at, 0, _TREE, BATCH)
         update_derived(group.wide, knot_buffer(group, 0))

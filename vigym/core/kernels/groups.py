@@ -3,7 +3,7 @@
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import LANES
-from vigym.core.model.tables.plan import HEADER
+from vigym.core.tables.plan import HEADER
 
 STATE_SIZE = HEADER.offset("state_size")
 

@@ -11,7 +11,6 @@ from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.potentials import add_potential_impulses
 from vigym.core.body.wrenches import add_wrench_impulses
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import maximum, sqrt, where
 from vigym.core.contact.assembly import (
     add_contact_forces,
@@ -145,7 +144,7 @@ def start_knot_solve(d, knot, h1, touching):
     half = 0.5 * h1
     assemble_constant_loads(d, d.full(0.0), half)
     sum_joint_closures(d, knot)
-    start_tracks(d, knot, d.full(1.0))
+    start_tracks(d, knot, d.full(True))
     clear_multipliers(d, d.loop_row_count)
     if d.has_bounded_forces > 0:
         start_bounded_forces(d, half)
@@ -170,8 +169,8 @@ def solve_knot_velocities(d, knot, touching):
     has_laws = d.has_bounded_forces + d.contact_count > 0
     # a start has no step: the impulse of falling as deep as the mechanism is large
     fall = sqrt(d.environment.length_scale / free_fall_acceleration(d))
-    goal = KNOT_TOLERANCE * d.environment.force_scale * where(h1, h1, fall)
-    active, law_error = one, o
+    goal = KNOT_TOLERANCE * d.environment.force_scale * where(h1 > 0.0, h1, fall)
+    active, law_error = d.full(True), o
     for sweep in range(SWEEPS if has_laws else 1):
         assemble_knot_forces(d, h1)
         factorise_at_knot(d, knot)
@@ -181,15 +180,15 @@ def solve_knot_velocities(d, knot, touching):
             of_joints, _, _ = update_bounded_forces(d, 0.5 * h1, one, KNOT_PROXIMAL, False)
             of_contacts, _ = update_contacts_projection(d, one, PROX)
             law_error = maximum(of_joints, of_contacts)
-            active = both(active, above(law_error, goal))
-            if not any_lane(active):
+            active = active & (law_error > goal)
+            if not active.any():
                 break
             length = one if sweep < WHOLE_STEPS else 0.5 * one
             # of the other lanes nothing changes: their next solve gives the same once more
             step_bounded_forces(d, length, active)
             step_contact_forces(d, length, active)
-    unsettled = above(law_error, UNSETTLED / KNOT_TOLERANCE * goal)
-    if any_lane(unsettled):
+    unsettled = law_error > UNSETTLED / KNOT_TOLERANCE * goal
+    if unsettled.any():
         fall_back_to_step_velocity(d, knot, unsettled)
     update_loop_axis_and_motion(d, knot)
     return unsettled

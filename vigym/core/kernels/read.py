@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.potentials import sum_potential_energies
 from vigym.core.compiler.kernel import entry, inline, phase
-from vigym.core.compiler.lanes import any_lane, write_column, write_vector
+from vigym.core.compiler.lanes import write_column, write_vector
 from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.contact.at_knot import twice_contact_work
 from vigym.core.contact.kinematics import contact_newton_increment
@@ -51,7 +51,7 @@ from vigym.core.model.context import (
     point_spring_end,
     slide_row,
 )
-from vigym.core.model.tables.plan import NO_MOTOR, SKATE
+from vigym.core.tables.plan import NO_MOTOR, SKATE
 
 # columns of a contact: its gap, force, own touching point, tangential velocity, normal
 CONTACT_GAP = 0
@@ -146,8 +146,7 @@ def store_first_rate(d, dof, rate):
 
     Of springs between points it is known once velocities are.
     """
-    o, one = d.full(0.0), d.full(1.0)
-    starts = where(absolute(d.environment.step_size), o, one)
+    starts = ~(absolute(d.environment.step_size) > 0.0)
     dof.last_rate = where(starts, rate, dof.last_rate)
 
 
@@ -283,7 +282,6 @@ def read_contacts(d, knot, out, first, column):
     Returns (deepest penetration [m], fastest slip of one that has a force [m/s], what contacts take
     in the half step up to the knot [J], and at it [W]).
     """
-    o = d.full(0.0)
     depth = d.full(0.0)
     sliding = d.full(0.0)
     lost, power = d.full(0.0), d.full(0.0)
@@ -303,19 +301,19 @@ def read_contacts(d, knot, out, first, column):
         column += READ_CONTACT
         if contact.kind < SKATE:
             depth = maximum(depth, -gap)
-            sliding = maximum(sliding, where(contact.last_force[0], slip, o))
-        if any_lane(contact.active):
+            sliding = maximum(sliding, where(contact.last_force[0] > 0.0, slip, 0.0))
+        if contact.active.any():
             work = twice_contact_work(d, contact, knot, motion)
-            lost = lost - where(contact.active, 0.5 * work, o)
+            lost = lost - where(contact.active, 0.5 * work, 0.0)
         power = power - dot(force, slide)
-    return maximum(depth, o), sliding, lost, power
+    return maximum(depth, 0.0), sliding, lost, power
 
 
 @phase
 def write_group_readings(d, out, first):
     """Read a lane group at its present knot, one row of ``out`` per environment."""
     knot, environment = knot_buffer(d, 0), d.environment
-    solve_knot_velocities(d, knot, d.full(1.0))
+    solve_knot_velocities(d, knot, d.full(True))
     column = READ_BODY * (d.body_count - 1)
     kinetic, potential = read_bodies(d, knot, out, first)
     sums = read_joints(d, knot, out, first, column)
@@ -323,7 +321,7 @@ def write_group_readings(d, out, first):
         potential = potential + sum_potential_energies(d, knot)
     gap, slip = largest_constraint_errors(d, knot)
     if d.track_count > 0:
-        gap = maximum(gap, start_tracks(d, knot, d.full(1.0)))
+        gap = maximum(gap, start_tracks(d, knot, d.full(True)))
     column += d.position_count + d.velocity_count
     contacts = column + READ_COUNT
     depth, sliding, taken, rubbed = read_contacts(d, knot, out, first, contacts)

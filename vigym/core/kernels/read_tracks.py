@@ -8,7 +8,7 @@ from vigym.core.loop.custom import custom_rates
 from vigym.core.loop.places import place_derivatives, place_equations, solve4
 from vigym.core.loop.sides import evaluate_side, tangents
 from vigym.core.math.vectors import add, dot, scale, sub
-from vigym.core.model.tables.plan import ELLIPSOID_SIDE
+from vigym.core.tables.plan import ELLIPSOID_SIDE
 
 # columns of a joint: places of both sides, their rates, regularity of the place
 TRACK_PLACES, TRACK_RATES = 0, 6

@@ -10,15 +10,7 @@ from vigym.core.body.pose import (
 )
 from vigym.core.body.wrenches import clear_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
-from vigym.core.compiler.lanes import (
-    any_lane,
-    both,
-    but_not,
-    cosine_sine,
-    max_over_body_lanes,
-    read_column,
-    rounded,
-)
+from vigym.core.compiler.lanes import cosine_sine, max_over_body_lanes, read_column, rounded
 from vigym.core.compiler.simd import absolute, sqrt, where
 from vigym.core.joint.coordinates import store_all_coordinates, stored_coordinate
 from vigym.core.joint.geometry import rotation_axis, translation_axis
@@ -130,7 +122,7 @@ def set_body_velocities(d, knot, velocities, first):
             omega = add(omega, scale(rate, rotation_axis(d, i, j, knot)))
         pose.velocity = sub(v, cross(omega, pose.arm))
         pose.angular_velocity = mat_t_vec(pose.rotation, omega)
-        pose.cosine = one
+        pose.cosine = 1.0
 
 
 @phase(needs="loops")
@@ -154,59 +146,57 @@ def clear_environment(d):
     The largest angular speed is that of the given velocities.
     """
     o, environment = d.full(0.0), d.environment
-    environment.time = o
-    environment.step_size = o
-    environment.previous_step_size = o
-    environment.history = o
-    environment.missed_starts = o
-    environment.interior_steps = o
-    environment.unpolished = o
-    environment.slow_methods_wait = o
-    environment.held_steps = o
-    environment.last_held_steps = o
-    environment.releases = o
-    environment.rebound_energy = o
-    environment.dissipated = o
-    environment.work = o
-    environment.absolute_work = o
+    environment.time = 0.0
+    environment.step_size = 0.0
+    environment.previous_step_size = 0.0
+    environment.history = 0.0
+    environment.missed_starts = 0.0
+    environment.interior_steps = 0.0
+    environment.unpolished = False
+    environment.slow_methods_wait = 0.0
+    environment.held_steps = 0.0
+    environment.last_held_steps = 0.0
+    environment.releases = False
+    environment.rebound_energy = 0.0
+    environment.dissipated = 0.0
+    environment.work = 0.0
+    environment.absolute_work = 0.0
     rate = max_angular_speed(d.wide, knot_buffer(d, 0))
     environment.angular_speed = max_over_body_lanes(rate, o)
-    environment.swept = o
-    environment.surplus = o
-    environment.whole_step_size = o
-    environment.first_part = d.full(1.0)
-    environment.calm_steps = o
-    environment.calm_steps_needed = o
-    environment.allowed_surplus = o
+    environment.swept = 0.0
+    environment.surplus = 0.0
+    environment.whole_step_size = 0.0
+    environment.first_part = 1.0
+    environment.calm_steps = 0.0
+    environment.calm_steps_needed = 0.0
+    environment.allowed_surplus = 0.0
 
 
 @inline
 def clear_dofs(d):
     """Set torques, rates and forces of the last step to zero."""
-    o = d.full(0.0)
     for p in range(d.dof_count):
         dof = d.dof(p)
-        dof.last_torque = o
-        dof.last_rate = o
-        dof.slow_rate = o
-        dof.last_spring_force = o
-        dof.last_motor_force = o
-        dof.last_limit_force = o
-        dof.last_friction_force = o
-        dof.last_target = o
+        dof.last_torque = 0.0
+        dof.last_rate = 0.0
+        dof.slow_rate = 0.0
+        dof.last_spring_force = 0.0
+        dof.last_motor_force = 0.0
+        dof.last_limit_force = 0.0
+        dof.last_friction_force = 0.0
+        dof.last_target = 0.0
 
 
 @inline
 def clear_constraint_forces(d):
     """Set multipliers of loops and forces of contacts to zero."""
-    o = d.full(0.0)
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
-        loop_row.last_multiplier = o
+        loop_row.last_multiplier = 0.0
     for c in range(d.contact_count):
         contact = d.contact(c)
-        contact.last_force = (o, o, o, o)
-        contact.rebound_velocity = o
+        contact.last_force = (0.0, 0.0, 0.0, 0.0)
+        contact.rebound_velocity = 0.0
         contact.last_world_force = zero3(d)
 
 
@@ -224,7 +214,7 @@ def clear_history(d, velocities, first):
             pose = d.pose(knot, i)
             pose.velocity = zero3(d)
             pose.angular_velocity = zero3(d)
-            pose.cosine = d.full(1.0)
+            pose.cosine = 1.0
     for joint in range(1, d.joint_count):
         body = d.body(joint_row(d, joint))
         for j in range(body.translation_count + body.rotation_count):
@@ -244,10 +234,10 @@ def count_turns_of_angles(d, positions, first):
         n, free = body.translation_count, body.rotation_count
         for j in range(n, n + free if free < 3 else n):
             dof = d.dof(body.first_dof + j)
-            dof.turns = o
+            dof.turns = 0.0
             angle = stored_coordinate(d, i, j)
             given = read_column(positions, first, body.first_position + j, o)
-            given = where(absolute(given) + 1.0, given, 0.0 * absolute(angle))
+            given = where(absolute(given) >= 0.0, given, 0.0)
             turns = rounded((given - angle) / (2.0 * math.pi))
             dof.turns = turns / (3.0 - free)
 
@@ -279,20 +269,20 @@ def start_springs(d):
 def reset_group(d, positions, velocities, first, lanes):
     """Start the lanes afresh from joint coordinates and velocities."""
     save_state(d)
-    one, knot = d.full(1.0), knot_buffer(d, 0)
+    knot = knot_buffer(d, 0)
     forward_kinematics(d, knot, positions, first)
     set_body_velocities(d, knot, velocities, first)
     update_loop_anchors(d, knot)
     clear_history(d, velocities, first)
     start_closing_rates(d, knot)
-    start_places(d, one)
-    store_all_coordinates(d, knot, one)
-    store_point_spring_lengths(d, knot, one)
+    start_places(d, d.full(True))
+    store_all_coordinates(d, knot, d.full(True))
+    store_point_spring_lengths(d, knot, d.full(True))
     count_turns_of_angles(d, positions, first)
     start_motions(d, velocities, first)
     start_springs(d)
-    others = but_not(one, lanes)
-    if any_lane(others):
+    others = ~lanes
+    if others.any():
         restore_state(d, d.wide.full(others))
 
 
@@ -303,8 +293,8 @@ def reset(plan, model, state, work, features, batch, positions, velocities, mask
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         first = g * d.lane_count
         selected = read_column(mask, first, 0, d.full(0.0))
-        lanes = both(selected, occupied_lanes(d, first, mask.shape[0]))
-        if any_lane(lanes):
+        lanes = (selected > 0.0) & occupied_lanes(d, first, mask.shape[0])
+        if lanes.any():
             reset_group(d, positions, velocities, first, lanes)
 
 

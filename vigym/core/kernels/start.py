@@ -7,8 +7,8 @@ first step and the energy balance start from these velocities.
 """
 
 from vigym.core.compiler.kernel import entry, inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, but_not, read_column
-from vigym.core.compiler.simd import maximum, sqrt, where
+from vigym.core.compiler.lanes import read_column
+from vigym.core.compiler.simd import sqrt, where
 from vigym.core.contact.at_knot import work_of_contacts_at_knot
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.rebounds import (
@@ -24,7 +24,7 @@ from vigym.core.loop.couplings import dof_rate_from_velocities
 from vigym.core.math.vectors import add, cross, dot, mat_t_vec, sub
 from vigym.core.model.context import joint_row, knot_buffer, occupied_lanes
 from vigym.core.model.saved import restore_state, save_state
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.tables.plan import SKATE
 
 PROJECTIONS = 3  # each leaves an error in proportion to the proximal part of the laws
 REBOUND_TRIALS = 8  # of rebounds, which are halved while contacts would give energy
@@ -33,13 +33,12 @@ REBOUND_TRIALS = 8  # of rebounds, which are halved while contacts would give en
 @phase
 def store_start_velocities(d, knot):
     """Store the solved velocities as the initial ones of the next step."""
-    one = d.full(1.0)
     for i in range(1, d.body_count):
         body, pose = d.body(i), d.pose(knot, i)
         omega = body.delta_rotation
         pose.velocity = sub(body.delta_position, cross(omega, pose.arm))
         pose.angular_velocity = mat_t_vec(pose.rotation, omega)
-        pose.cosine = one
+        pose.cosine = 1.0
     for joint in range(1, d.joint_count):
         i = joint_row(d, joint)
         body = d.body(i)
@@ -56,15 +55,15 @@ def set_rebounds(d, knot, h):
 
     That fall lasts for `RESTING` steps of size ``h`` [s].
     """
-    o, g = d.full(0.0), d.environment.gravity
+    g = d.environment.gravity
     slow = RESTING * h * sqrt(dot(g, g))
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
             approach, _, _ = touching_velocity(d, contact, knot, knot)
-            lands = both(contact.active, above(contact.affine_force[0], o))
-            lands = both(lands, above(-approach, slow))
-            contact.rebound_velocity = where(lands, -approach * contact.restitution, o)
+            lands = contact.active & (contact.affine_force[0] > 0.0)
+            lands = lands & (-approach > slow)
+            contact.rebound_velocity = where(lands, -approach * contact.restitution, 0.0)
 
 
 @phase
@@ -82,14 +81,14 @@ def restart(d, knot, changes, sums, first):
             read_column(changes, first, column + 2, o),
         )
         pose.velocity = add(pose.velocity, change)
-    environment.step_size = o
-    environment.previous_step_size = o
-    environment.history = o
-    environment.rebound_energy = o
+    environment.step_size = 0.0
+    environment.previous_step_size = 0.0
+    environment.history = 0.0
+    environment.rebound_energy = 0.0
     environment.dissipated = read_column(sums, first, 0, o)
     environment.work = read_column(sums, first, 1, o)
-    environment.dissipated_remainder = o
-    environment.work_remainder = o
+    environment.dissipated_remainder = 0.0
+    environment.work_remainder = 0.0
 
 
 @phase
@@ -105,9 +104,7 @@ def start_group(d, lanes, h, changes, sums, first):
     approaching = d.contact_count > 0  # contacts approach with what the other constraints allow
     while left > 0:
         # a single call: it is compiled once
-        unsettled = solve_knot_velocities(
-            d, knot, d.full(1.0 if restarts or not approaching else 0.0)
-        )
+        unsettled = solve_knot_velocities(d, knot, d.full(restarts or not approaching))
         if restarts or approaching:
             store_start_velocities(d, knot)
             if restarts:
@@ -121,22 +118,22 @@ def start_group(d, lanes, h, changes, sums, first):
             set_rebounds(d, knot, h)
             gains = find_lanes_that_rebound(d)
         else:
-            gains = maximum(unsettled, above(work_of_contacts_at_knot(d, knot), limit))
+            gains = unsettled | (work_of_contacts_at_knot(d, knot) > limit)
             scale_rebounds(d, gains, 0.5 if trials > 1 else 0.0)
         trials -= 1
-        if trials < 0 or not any_lane(gains):
+        if trials < 0 or not gains.any():
             trials = -1
             store_start_velocities(d, knot)
             left -= 1
-    scale_rebounds(d, d.full(1.0), 0.0)
+    scale_rebounds(d, d.full(True), 0.0)
     keep_other_lanes(d, lanes)
 
 
 @inline
 def keep_other_lanes(d, lanes):
     """Restore the lanes that are not to start."""
-    others = but_not(d.full(1.0), lanes)
-    if any_lane(others):
+    others = ~lanes
+    if others.any():
         restore_state(d, d.wide.full(others))
 
 
@@ -144,7 +141,7 @@ def keep_other_lanes(d, lanes):
 def read_lanes(d, mask, first):
     """Read the lanes of environments whose mask (environments, 1) is 1."""
     selected = read_column(mask, first, 0, d.full(0.0))
-    return both(selected, occupied_lanes(d, first, mask.shape[0]))
+    return (selected > 0.0) & occupied_lanes(d, first, mask.shape[0])
 
 
 @entry
@@ -160,5 +157,5 @@ def start(plan, model, state, work, features, batch, mask, timestep, changes, su
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         first = g * d.lane_count
         lanes = read_lanes(d, mask, first)
-        if any_lane(lanes):
+        if lanes.any():
             start_group(d, lanes, timestep, changes, sums, first)

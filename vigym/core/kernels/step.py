@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import entry, phase
-from vigym.core.compiler.lanes import above, any_lane, but_not, read_column, write_column
+from vigym.core.compiler.lanes import read_column, write_column
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.coordinates import compensated_add, store_all_coordinates, stored_coordinate
@@ -12,8 +12,8 @@ from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.loop.motions import read_motions
 from vigym.core.model.context import knot_buffer, occupied_lanes
 from vigym.core.model.saved import restore_state, save_state
-from vigym.core.model.tables.plan import HEADER, NO_MOTOR
 from vigym.core.solver.advance import advance
+from vigym.core.tables.plan import HEADER, NO_MOTOR
 
 # columns of the status: those of ``StepResult``, and the mean of sum |force * rate| over a call [W]
 STATUS_COLUMNS = 6
@@ -49,14 +49,14 @@ class Call(NamedTuple):
 @phase
 def apply_torques(d, torques, first):
     """Apply torques [N, N m], clipped to the effort; returns the lanes that were clipped."""
-    clipped = d.full(0.0)
+    clipped = d.full(False)
     for a in range(d.actuator_count):
         dof = d.dof(d.actuator(a).dof)
-        torque = read_column(torques, first, a, clipped)
         effort = dof.effort
-        beyond = above(absolute(torque), effort)
-        torque = where(beyond, where(torque, effort, -effort), torque)
-        clipped = maximum(clipped, beyond)
+        torque = read_column(torques, first, a, effort)
+        beyond = absolute(torque) > effort
+        torque = where(beyond, where(torque > 0.0, effort, -effort), torque)
+        clipped = clipped | beyond
         dof.applied_torque = torque
     return clipped
 
@@ -106,9 +106,9 @@ def step_group(d, call, first, lanes):
         iterations = iterations + count
         residual = maximum(residual, largest)
         halvings = halvings + halved
-        saturated = maximum(saturated, full)
-    failed = but_not(lanes, alive)
-    if any_lane(failed):
+        saturated = saturated | full
+    failed = lanes & ~alive
+    if failed.any():
         restore_state(d, d.wide.full(failed))
     if d.loop_row_count == 0:  # Newton follows the anchors of loops for the sake of their rows
         update_loop_anchors(d, knot_buffer(d, 0))
@@ -120,11 +120,11 @@ def step_group(d, call, first, lanes):
     absolute_work = environment.absolute_work - absolute_work
     remainder = environment.absolute_work_remainder - remainder
     power = (absolute_work + remainder) / (call.substeps * call.dt)
-    write_column(call.status, first, 0, alive)
+    write_column(call.status, first, 0, where(alive, 1.0, 0.0))
     write_column(call.status, first, 1, iterations)
     write_column(call.status, first, 2, residual)
     write_column(call.status, first, 3, halvings)
-    write_column(call.status, first, 4, saturated)
+    write_column(call.status, first, 4, where(saturated, 1.0, 0.0))
     write_column(call.status, first, 5, power)
 
 

@@ -12,7 +12,7 @@ rotation), and its multiplier acts with the wrench (f, m) on b and the opposite 
 """
 
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.simd import absolute, maximum, sqrt, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.damping import damper_at_knot, damper_before_knot
 from vigym.core.joint.geometry import anchor_separation, position_closure
@@ -23,7 +23,7 @@ from vigym.core.model.context import (
     point_spring_end,
     slide_row,
 )
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     COMPLIANT_LENGTH_ROW,
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_POSITION_ROW,
@@ -58,7 +58,7 @@ def point_spring_length(d, loop, knot):
 def unit_or_zero(vector):
     """Compute a unit vector; zero for a vector of no length, whose direction is undefined."""
     size = sqrt(dot(vector, vector))
-    s = where(size, 1.0 / size, 0.0 * size)
+    s = where(size > 0.0, 1.0 / size, 0.0)
     return scale(s, vector)
 
 
@@ -200,7 +200,7 @@ def loop_residuals(d, knot):
                 worst = maximum(worst, absolute(gap))
             elif d.track_count > 0 and loop_row.kind == TRACK_ROW:
                 gap = gap + track_gap(d, loop, r - closure.first_loop_row, knot)
-                worst = maximum(worst, absolute(gap) * maximum(per_length, d.full(1.0)))
+                worst = maximum(worst, absolute(gap) * maximum(per_length, 1.0))
             else:
                 dof = d.dof(loop_row.dof)
                 gap = gap * dof.compliance + dof.load
@@ -230,7 +230,7 @@ def loop_rate_residuals(d, knot):
             elif loop_row.kind == ORIENTATION_ROW:
                 worst = maximum(worst, absolute(rate))
             elif d.track_count > 0 and loop_row.kind == TRACK_ROW:
-                worst = maximum(worst, absolute(rate) * maximum(per_length, d.full(1.0)))
+                worst = maximum(worst, absolute(rate) * maximum(per_length, 1.0))
             else:
                 rate = d.dof(loop_row.dof).load
             loop_row.residual = rate
@@ -392,5 +392,5 @@ def largest_point_spring_term(d, largest):
         arm = dof.sine
         bound = SPRING_TERMS * d.environment.force_scale * d.environment.length_scale
         term = dof.stiffness * arm * arm
-        largest = maximum(largest, where(term - bound, bound, term))
+        largest = maximum(largest, minimum(term, bound))
     return largest

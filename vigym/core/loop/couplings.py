@@ -8,7 +8,7 @@ from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.joint.coordinates import coordinate_change, dof_rate_over_step
 from vigym.core.joint.geometry import rotation_axis, translation_axis
 from vigym.core.math.vectors import add, cross, dot, sub
-from vigym.core.model.tables.plan import COUPLED_ROW, PRESCRIBED_ROW
+from vigym.core.tables.plan import COUPLED_ROW, PRESCRIBED_ROW
 
 
 @inline

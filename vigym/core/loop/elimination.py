@@ -23,13 +23,12 @@ poses the shift exceeds what is left of S, and gaps shrink slowly: Newton's meth
 """
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import any_lane
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.loop.constraints import loop_arms, row_direction, row_slope
 from vigym.core.loop.velocity_rows import clear_fill_in, write_velocity_rows
 from vigym.core.math.vectors import add, axpy, cross, mat_sub_outer, scale
 from vigym.core.model.context import loop_end
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     CONTACT_ROW,
     COUPLED_ROW,
     ORIENTATION_ROW,
@@ -74,14 +73,14 @@ def is_inactive_contact_row(d, loop_row):
     """Return whether a loop row is of an inactive contact; no phase works on such a row."""
     if d.contact_row_count == 0 or loop_row.kind != CONTACT_ROW:
         return False
-    return not any_lane(d.contact(loop_row.owner).active)
+    return not d.contact(loop_row.owner).active.any()
 
 
 @inline
 def all_loop_rows_inactive(d):
     """Return whether all loop rows are of contacts, none of which is active."""
     any_active = d.environment.any_active
-    return d.contact_row_count == d.loop_row_count and not any_lane(any_active)
+    return d.contact_row_count == d.loop_row_count and not any_active.any()
 
 
 @inline
@@ -301,7 +300,7 @@ def eliminate_loop_rows(d, i):
         if is_inactive_contact_row(d, loop_row):
             continue
         pivot, shift = schur_element(d, r, r).value, row_pivot_shift(d, loop_row)
-        shift = where(pivot, shift, -shift)
+        shift = where(pivot > 0.0, shift, -shift)
         loop_row.dual_shift = shift
         per_pivot = 1.0 / (pivot + shift)
         loop_row.inverse_pivot = per_pivot

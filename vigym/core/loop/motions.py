@@ -26,7 +26,7 @@ def read_motions(d, targets, first, stage):
     for m in range(d.motion_count):
         motion = d.motion(m)
         if motion.term_count > 0:
-            motion.value = o
+            motion.value = 0.0
         motion.start_value, motion.start_rate = motion.value, motion.value_rate
         motion.end_value = read_column(targets, first, column + 2 * m, o)
         motion.end_rate = read_column(targets, first, column + 2 * m + 1, o)

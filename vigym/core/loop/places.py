@@ -11,7 +11,6 @@ both sides of singular places; a step that changes it fails.
 """
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.loop.sides import evaluate_side, moved_place
 from vigym.core.math.vectors import add, cross, dot, scale, select3, sub, zero3
@@ -41,7 +40,7 @@ def solve4(J, f):
     s0, s1, s2, s3, s4, s5 = minors(a, b)
     c0, c1, c2, c3, c4, c5 = minors(c, e)
     determinant = s0 * c5 - s1 * c4 + s2 * c3 + s3 * c2 - s4 * c1 + s5 * c0
-    det = where(absolute(determinant) - TINY, determinant, 0.0 * determinant + TINY)
+    det = where(absolute(determinant) > TINY, determinant, TINY)
     x0 = (
         (b[1] * c5 - b[2] * c4 + b[3] * c3) * f[0]
         + (-a[1] * c5 + a[2] * c4 - a[3] * c3) * f[1]
@@ -164,7 +163,7 @@ def follow_places(J, by_places, derivatives):
 def limited(change, longest):
     """Limit a change of a parameter."""
     size = absolute(change)
-    return where(size - longest, change * longest / where(size, size, 1.0 + size), change)
+    return where(size > longest, change * longest / where(size > 0.0, size, 1.0 + size), change)
 
 
 @phase(needs="tracks")
@@ -186,9 +185,9 @@ def find_places(d, t, knot, lanes):
         a.next_place = select3(active, moved_place(d, a, p, du, dv), p)
         b.next_place = select3(active, moved_place(d, b, q, ds, dt), q)
         of_a, of_b = maximum(absolute(du), absolute(dv)), maximum(absolute(ds), absolute(dt))
-        moving = above(maximum(of_a, of_b), d.full(STILL))
-        determinant = where(active, where(moving, d.full(0.0), found), determinant)
-        active = both(active, moving)
-        if not any_lane(active):
+        moving = maximum(of_a, of_b) > STILL
+        determinant = where(active, where(moving, 0.0, found), determinant)
+        active = active & moving
+        if not active.any():
             break
     pose.determinant = determinant

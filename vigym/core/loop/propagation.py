@@ -5,7 +5,7 @@ See `vigym.core.loop.elimination` for the equations.
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.packs import run_of_rows
-from vigym.core.compiler.simd import where
+from vigym.core.compiler.simd import maximum
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.geometry import (
     child_axis,
@@ -16,7 +16,7 @@ from vigym.core.joint.geometry import (
 from vigym.core.loop.couplings import coupling_derivative
 from vigym.core.loop.elimination import all_loop_rows_inactive, is_inactive_contact_row
 from vigym.core.math.vectors import add, axpy, cross, dot
-from vigym.core.model.tables.plan import COUPLED_ROW, HINGE_PIVOT, PRESCRIBED_ROW
+from vigym.core.tables.plan import COUPLED_ROW, HINGE_PIVOT, PRESCRIBED_ROW
 
 LEAST_FREE = 1e-4  # least part of a dof's pivot that counts as inertia, without forces that hold it
 
@@ -142,11 +142,11 @@ def sum_over_free_dofs(d, own, body, dofs):
     Dry friction or a stiff motor that holds a dof makes its share tiny. The shift against rounding
     must not become so, where rows that depend on each other hold the same dof.
     """
-    s, least = d.full(0.0), d.full(LEAST_FREE)
+    s = d.full(0.0)
     for j in range(dofs):
         dof = d.dof(body.first_dof + j)
         free = 1.0 - dof.compliance * dof.inverse_pivot
-        free = where(free - least, free, least)
+        free = maximum(free, LEAST_FREE)
         s = s + own.K_dof[j] * own.B_dof[j] / free
     return s
 

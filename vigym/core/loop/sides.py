@@ -10,10 +10,10 @@ with zeros for parameters that it does not have.
 """
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above, cosine_sine, lane, rounded, with_lane
-from vigym.core.compiler.simd import sqrt, where
+from vigym.core.compiler.lanes import cosine_sine, lane, rounded, with_lane
+from vigym.core.compiler.simd import minimum, sqrt, where
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, zero3
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     CURVE_SIDE,
     ELLIPSOID_SIDE,
     HELIX_SIDE,
@@ -47,9 +47,9 @@ def piece_of_parameter(d, closed, pieces, u):
     The ends of an open curve or patch go on.
     """
     u = u - whole_turns(d, closed, pieces, u) * (1.0 * pieces)
-    piece, last = rounded(u - 0.5), d.full(pieces - 1.0)
-    piece = where(piece, piece, d.full(0.0))  # of a NaN, too
-    piece = where(piece - last, last, piece)
+    piece, last = rounded(u - 0.5), pieces - 1.0
+    piece = where(piece > 0.0, piece, 0.0)  # of a NaN, too
+    piece = minimum(piece, last)
     return piece, u - piece
 
 
@@ -130,7 +130,7 @@ def patch(d, side, place):
 def tangents(d, n):
     """Find two unit tangents of the unit sphere at n, perpendicular to each other."""
     o, one = d.full(0.0), d.full(1.0)
-    flat = above(d.full(0.5), n[2] * n[2])
+    flat = n[2] * n[2] < 0.5
     helper = select3(flat, (o, o, one), (one, o, o))
     t = cross(helper, n)
     t = scale(1.0 / sqrt(dot(t, t)), t)

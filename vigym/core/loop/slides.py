@@ -17,7 +17,7 @@ from vigym.core.loop.sides import (
     whole_turns,
 )
 from vigym.core.math.vectors import dot, sub
-from vigym.core.model.tables.plan import CURVE_SIDE, HELIX_SIDE
+from vigym.core.tables.plan import CURVE_SIDE, HELIX_SIDE
 
 # nodes and weights of Gauss and Legendre over [0, 1], ten points
 NODES = (
@@ -104,6 +104,5 @@ def write_slides(d, knot):
             selected_value(d, n, 3, slope),
         )
         f, m = follow_places(J, by_places, place_derivatives(d, a, arm, A, B))
-        o = d.full(0.0)
         pose.row_0 = (f[0], f[1], f[2], m[0], m[1], m[2])
-        pose.gaps = (coordinate, o, o, o)
+        pose.gaps = (coordinate, 0.0, 0.0, 0.0)

@@ -1,7 +1,6 @@
 """Loop rows in the solves: residuals towards the root, multipliers towards the leaves."""
 
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.loop.elimination import (
     all_loop_rows_inactive,
@@ -11,7 +10,7 @@ from vigym.core.loop.elimination import (
 )
 from vigym.core.loop.propagation import fill_in_number
 from vigym.core.math.vectors import axpy, dot
-from vigym.core.model.tables.plan import ORIENTATION_ROW, POSITION_ROW, PRESCRIBED_ROW
+from vigym.core.tables.plan import ORIENTATION_ROW, POSITION_ROW, PRESCRIBED_ROW
 
 RESIDUAL_ROUNDING = 1e-15  # of a row's residual, in length scales or rad
 
@@ -126,7 +125,7 @@ def force_on_dof(d, dof, motion):
     force = absolute(motion / dof.inverse_pivot)
     if d.has_bounded_forces > 0:
         share = 1.0 - dof.compliance * dof.inverse_pivot
-        force = force * maximum(share, 0.0 * share)
+        force = force * maximum(share, 0.0)
     return force
 
 
@@ -139,7 +138,7 @@ def multiplier_rounding_residual(d):
     """
     noise, one = d.full(0.0), d.full(1.0)
     length = d.environment.length_scale
-    per_length = maximum(one, 1.0 / length)
+    per_length = maximum(1.0, 1.0 / length)
     if all_loop_rows_inactive(d):
         return noise
     for i in range(1, d.body_count):
@@ -162,6 +161,6 @@ def multiplier_rounding_residual(d):
 @inline
 def find_rounded_multipliers(d, lanes, residual):
     """Find the lanes whose scaled residual is no more than the rounding of multipliers causes."""
-    if not any_lane(lanes):
+    if not lanes.any():
         return lanes
-    return both(lanes, above(multiplier_rounding_residual(d), residual))
+    return lanes & (multiplier_rounding_residual(d) > residual)

@@ -10,9 +10,8 @@ the tangent, and with an axis that follows the curve two more: the axis along th
 Joints of sides hold bodies wherever they are in the tree: their rows are rows of loops.
 """
 
-from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, but_not
-from vigym.core.compiler.simd import absolute, maximum, sqrt
+from vigym.core.compiler.kernel import inline, no_lanes, phase, zero
+from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.loop.custom import set_custom_rows
 from vigym.core.loop.places import (
     find_places,
@@ -36,7 +35,7 @@ from vigym.core.math.vectors import (
     zero3,
 )
 from vigym.core.model.context import knot_buffer
-from vigym.core.model.tables.plan import ELLIPSOID_SIDE, POINT_SIDE
+from vigym.core.tables.plan import ELLIPSOID_SIDE, POINT_SIDE
 
 LEAST_ALONG = 1e-3  # square of the sine of the angle between z axis and normal that is no pole
 
@@ -66,7 +65,7 @@ def directions_across(d, side, knot, direction, chooses):
     _, S_u, S_v, _, _, _ = own_derivatives(d, side, place)
     there = cross(S_u, S_v) if side.dimensions == 2 else S_u
     o, one = d.full(0.0), d.full(1.0)
-    flat = above(0.5 * dot(there, there), there[2] * there[2])
+    flat = 0.5 * dot(there, there) > there[2] * there[2]
     helper = select3(flat, (o, o, one), (one, o, o))
     first = cross(in_world(d.pose(knot, side.body).rotation, side.frame, helper), direction)
     first = scale(1.0 / sqrt(dot(first, first)), first)
@@ -116,8 +115,9 @@ def set_spin_row(d, t, knot, A, B, w):
     c, s = track.locked_cosine, track.locked_sine
     least = dot(m_a, m_a) - LEAST_ALONG * dot(e_a, e_a)
     other = dot(m_b, m_b) - LEAST_ALONG * dot(e_b, e_b)
-    near = above(c * cosine + s * sine, d.full(0.0))  # not turned half round
-    pose.determinant = pose.determinant * near * above(least, 0.0 * least) * above(other, 0.0 * c)
+    near = c * cosine + s * sine > 0.0  # not turned half round
+    found = near & (least > 0.0) & (other > 0.0)
+    pose.determinant = pose.determinant * where(found, 1.0, 0.0)
     return c * sine - s * cosine
 
 
@@ -164,7 +164,7 @@ def set_surface_rows(d, t, knot, A, B, chooses):
         turned = set_spin_row(d, t, knot, A, B, w)
     elif track.row_count == 3:
         turned, other = set_normal_rows(d, t, knot, A, B, chooses)
-    pose.gaps = (dot(w, r) - track.offset, turned, other, o)
+    pose.gaps = (dot(w, r) - track.offset, turned, other, 0.0)
 
 
 @inline
@@ -172,7 +172,6 @@ def set_curve_rows(d, t, knot, A, B, chooses):
     """Write the rows of a curve joint: across the tangent, and the axis that follows it."""
     track, b = d.track(t), d.side(2 * t + 1)
     pose = d.track_pose(knot, track.loop)
-    o = d.full(0.0)
     arm, r = sub(B[0], pose.track_anchor), sub(B[0], A[0])
     speed = sqrt(dot(A[1], A[1]))
     tangent = scale(1.0 / speed, A[1])
@@ -186,7 +185,7 @@ def set_curve_rows(d, t, knot, A, B, chooses):
         f2 = scale(-dot(axis, tangent) * dot(n2, A[3]) / (speed * speed), tangent)
         pose.row_2 = six(f1, add(cross(arm, f1), cross(axis, n1)))
         pose.row_3 = six(f2, add(cross(arm, f2), cross(axis, n2)))
-    pose.gaps = (dot(r, n1), dot(r, n2), dot(axis, n1) + o, dot(axis, n2) + o)
+    pose.gaps = (dot(r, n1), dot(r, n2), dot(axis, n1), dot(axis, n2))
 
 
 @phase(needs="tracks", otherwise=zero)
@@ -239,22 +238,22 @@ def place_tracks(d, knot, lanes):
     return write_tracks(d, knot, 0.0, lanes)
 
 
-@phase(needs="tracks", otherwise=zero)
+@phase(needs="tracks", otherwise=no_lanes)
 def find_jumps(d, knot2, knot3):
     """Find the lanes in which a place is not the one that the place at knot 2 leads to.
 
     It is far from there, a singular place lies between, or none was found: Newton then led to
     another place where the sides touch.
     """
-    jumped, one = d.full(0.0), d.full(1.0)
+    jumped = d.full(False)
     for t in range(d.track_count):
         loop = d.track(t).loop
         kept = d.track_pose(knot2, loop).determinant * d.track_pose(knot3, loop).determinant
-        jumped = maximum(jumped, but_not(one, above(kept, 0.0 * kept)))
+        jumped = jumped | ~(kept > 0.0)
         for s in range(2 * t, 2 * t + 2):
             side = d.side(s)
             change = max_abs3(sub(side.next_place, side.place))
-            jumped = maximum(jumped, above(change, side.longest_change))
+            jumped = jumped | (change > side.longest_change)
     return jumped
 
 
@@ -269,7 +268,7 @@ def start_tracks(d, knot, lanes):
         side = d.side(s)
         side.kept_place = side.next_place
         side.next_place = side.place
-    worst = write_tracks(d, knot, 1.0, d.full(1.0))
+    worst = write_tracks(d, knot, 1.0, d.full(True))
     for s in range(2 * d.track_count):
         side = d.side(s)
         side.next_place = select3(lanes, side.next_place, side.kept_place)
@@ -279,7 +278,7 @@ def start_tracks(d, knot, lanes):
 @phase(needs="tracks")
 def store_places(d, knot, mask):
     """Find the places at the knot that was reached, and store them in the lanes of the mask."""
-    place_tracks(d, knot, d.full(1.0))
+    place_tracks(d, knot, d.full(True))
     for s in range(2 * d.track_count):
         side = d.side(s)
         side.place = select3(mask, side.next_place, side.place)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vigym.core.compiler.simd import LANES
-from vigym.core.model.tables.plan import ALIGNED, BALL_CONTACT, IN_BLOCK, LONE, PAIR_BALL_CONTACT
+from vigym.core.tables.plan import ALIGNED, BALL_CONTACT, IN_BLOCK, LONE, PAIR_BALL_CONTACT
 
 LEAST_ALIKE = 3  # contacts, joints or bodies that are faster side by side than one by one
 SHAPE = ["kind", "tangents_follow_body", "has_torsion"]  # common fields of the contacts of a block

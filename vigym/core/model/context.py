@@ -8,20 +8,13 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.model.layout import KNOT_BUFFERS
 
-# features that kernels are compiled for: those of a tree that touches nothing, with loops, with
-# contacts too, with terrain and what is imposed from outside as well, or with curve and surface
-# joints, too; the type tells
-PLAIN_TREE, LOOPS = None, True
-LOOPS_AND_CONTACTS, WITH_IMPOSED = 1, 1.0
-ALL_FEATURES = 1.0j
-
 
 @inline
 def occupied_lanes(d, first, environments):
     """Find the lanes of a group that hold an environment; ``first`` is in its first lane."""
-    mask = d.full(0.0)
+    mask = d.full(False)
     for k in range(d.lane_count):
-        mask = with_lane(mask, k, 1.0 if first + k < environments else 0.0)
+        mask = with_lane(mask, k, first + k < environments)
     return mask
 
 
@@ -81,3 +74,12 @@ def knot_buffer(d, back):
 def advance_knot_buffers(d):
     """Make the next knot buffer the present one."""
     set_present_knot(d, (present_knot(d) + 1) % KNOT_BUFFERS)
+
+
+@inline
+def knot_weight(rho):
+    """Find the weight (1 + rho)/2 of what acts at a knot between steps of size rho h and h.
+
+    Half of each step belongs to the knot; over h it is this weight.
+    """
+    return 0.5 + 0.5 * rho

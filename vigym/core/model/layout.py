@@ -6,7 +6,7 @@ import numpy as np
 
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.contact_slots import OUT_OF_REACH, ContactSlots, place_contacts
-from vigym.core.model.tables.constants import (
+from vigym.core.tables.constants import (
     BODY_MODEL,
     CONTACT_MODEL,
     DOF_MODEL,
@@ -18,8 +18,8 @@ from vigym.core.model.tables.constants import (
     TERM_MODEL,
     TRACK_MODEL,
 )
-from vigym.core.model.tables.plan import ALIGNED, CONTACT_PLAN, HEADER, LONE
-from vigym.core.model.tables.state import (
+from vigym.core.tables.plan import ALIGNED, CONTACT_PLAN, HEADER, LONE
+from vigym.core.tables.state import (
     CONTACT_STATE,
     DOF_STATE,
     ENVIRONMENT_STATE,
@@ -29,8 +29,8 @@ from vigym.core.model.tables.state import (
     SIDE_STATE,
     WRENCH_STATE,
 )
-from vigym.core.model.tables.table import Table
-from vigym.core.model.tables.work import (
+from vigym.core.tables.table import Table
+from vigym.core.tables.work import (
     BODY_WORK,
     CONTACT_WORK,
     DOF_WORK,
@@ -53,7 +53,7 @@ class Model(NamedTuple):
     lays them out in lanes.
 
     Attributes:
-        plan: integers: header, then lists of rows, see `vigym.core.model.tables`.
+        plan: integers: header, then lists of rows, see `vigym.core.tables`.
         environment: (1,) of ENVIRONMENT_MODEL.
         bodies: (rows,) of BODY_MODEL: each body with the joint that carries it, and each loop.
         dofs: (n_dofs,) of DOF_MODEL.

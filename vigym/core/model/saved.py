@@ -4,13 +4,13 @@ Masks are lanes of ``d.wide``: in a single environment all of its lanes are equa
 """
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import any_lane, but_not, lane
+from vigym.core.compiler.lanes import lane
 from vigym.core.compiler.simd import LANES, load, store, where
 from vigym.core.math.vectors import select9
 from vigym.core.model.context import knot_buffer, present_knot, set_present_knot
 from vigym.core.model.layout import KNOT_BUFFERS
-from vigym.core.model.tables.plan import BALL_PIVOT
-from vigym.core.model.tables.state import ENVIRONMENT_STATE
+from vigym.core.tables.plan import BALL_PIVOT
+from vigym.core.tables.state import ENVIRONMENT_STATE
 
 OLDEST = 1  # slot where the oldest velocities are kept: 0 is that of further attempts
 PRESENT_KNOT = ENVIRONMENT_STATE.offset("present_knot") * LANES
@@ -26,12 +26,10 @@ def copy(d, to, target, source, start, size):
 @inline
 def blend(d, to, target, source, start, size, mask):
     """Copy ``size`` slots like ``copy``, in the lanes of the mask."""
+    like = d.wide.full(0.0)
     for at in range(0, size, LANES):
-        store(
-            to,
-            target + at,
-            where(mask, load(source, start + at, mask), load(to, target + at, mask)),
-        )
+        kept = load(to, target + at, like)
+        store(to, target + at, where(mask, load(source, start + at, like), kept))
 
 
 @inline
@@ -64,7 +62,7 @@ def copy_oldest_velocities(d, knot3, moving):
 
     The step is about to overwrite their knot buffer.
     """
-    if any_lane(but_not(d.full(1.0), moving)):
+    if not moving.all():
         save_knot(d, knot3, OLDEST)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.layout import KNOT_BUFFERS, header_of, listed_contact_slots, plan_rows
-from vigym.core.model.tables.plan import MOTION_PLAN
-from vigym.core.model.tables.state import (
+from vigym.core.tables.plan import MOTION_PLAN
+from vigym.core.tables.state import (
     CONTACT_STATE,
     DOF_STATE,
     ENVIRONMENT_STATE,
@@ -20,7 +20,7 @@ from vigym.core.model.tables.state import (
     SIDE_STATE,
     WRENCH_STATE,
 )
-from vigym.core.model.tables.table import Table
+from vigym.core.tables.table import Table
 
 
 def _field_columns(*names: str) -> list[int]:

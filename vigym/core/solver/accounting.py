@@ -7,9 +7,9 @@ A force f at knot 2 does the work of its impulse at the mean of the velocities b
 
 from vigym.core.body.wrenches import store_wrenches, wrench_work
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
+from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows
-from vigym.core.compiler.simd import LANES, absolute, maximum, sqrt, where
+from vigym.core.compiler.simd import LANES, absolute, sqrt, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.rebounds import (
     RESTING,
@@ -36,8 +36,8 @@ from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work, store_motions
 from vigym.core.loop.tracks import store_places
 from vigym.core.math.vectors import add, dot, scale, select3, select4
-from vigym.core.model.context import first_point_spring, point_spring_end
-from vigym.core.model.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
+from vigym.core.model.context import first_point_spring, knot_weight, point_spring_end
+from vigym.core.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
 
 SATURATION = 1e-6  # relative distance of a saturated motor's force from its bound
 
@@ -47,7 +47,7 @@ def store_joint_forces_and_target(dof, mask):
     """Write the forces of motor, limit and dry friction, and the motor's target."""
     motor, limit, friction = dof.converged_forces
     target = dof.target
-    target = where(absolute(target) + 1.0, target, 0.0 * motor + 10.0 * IDLE_TARGET)
+    target = where(absolute(target) >= 0.0, target, 10.0 * IDLE_TARGET)
     dof.last_motor_force = where(mask, motor, dof.last_motor_force)
     dof.last_target = where(mask, target, dof.last_target)
     dof.last_limit_force = where(mask, limit, dof.last_limit_force)
@@ -62,7 +62,7 @@ def account_dof(d, i, j, knot3, h, mask):
     lanes in which the motor is saturated.
     """
     body, o = d.body(i), h * 0.0
-    work, saturated = o, o
+    work, saturated = o, d.full(False)
     dof = d.dof(body.first_dof + j)
     rate, slope, momentum_rate, _ = dof_rate_over_step(d, i, j, knot3, h)
     mean = 0.5 * (rate + dof.last_rate)
@@ -74,7 +74,7 @@ def account_dof(d, i, j, knot3, h, mask):
         lost = lost - (limit + friction) * mean
         work = motor * mean
         almost = (1.0 - SATURATION) * dof.force_limit
-        saturated = above(absolute(motor), almost)
+        saturated = absolute(motor) > almost
         store_joint_forces_and_target(dof, mask)
     if body.has_spring > 0:
         dof.slow_rate = where(mask, next_slow_rate(dof, rate), dof.slow_rate)
@@ -88,7 +88,7 @@ def account_dof(d, i, j, knot3, h, mask):
 def skip_hinges(d, *arguments):
     """Replace ``account_hinges_in_runs`` in mechanisms without runs of hinges."""
     o = d.full(0.0)
-    return o, o, o, o
+    return o, o, o, d.full(False)
 
 
 @phase(needs="packs", otherwise=skip_hinges)
@@ -98,7 +98,7 @@ def account_hinges_in_runs(d, knot3, h, mask):
     wide_h, wide_mask = w.full(h), w.full(mask)
     lost, work = h * 0.0, h * 0.0
     absolute_work = h * 0.0
-    full = w.full(0.0)
+    full = w.full(False)
     for first in range(0, d.first_lone_joint, LANES):
         hinges = run_of_hinges(d, first)
         taken, given, saturated = account_dof(w, hinges, 0, knot3, wide_h, wide_mask)
@@ -106,7 +106,7 @@ def account_hinges_in_runs(d, knot3, h, mask):
         lost = add_lanes(lost, taken, own)
         work = add_lanes(work, given, own)
         absolute_work = add_lanes(absolute_work, absolute(given), own)
-        full = maximum(full, both(own, saturated))
+        full = full | own & saturated
     return lost, work, absolute_work, max_over_body_lanes(full, h)
 
 
@@ -125,7 +125,7 @@ def account_joints(d, knot3, h, mask):
             taken, given, full = account_dof(d, i, j, knot3, h, mask)
             lost, work = lost + taken, work + given
             absolute_work = absolute_work + absolute(given)
-            saturated = maximum(saturated, full)
+            saturated = saturated | full
         if body.rotation_count == 3 and body.has_spring > 0:
             store_ball_spring_moments(d, i, knot3, mask)
     return lost, work, absolute_work, saturated
@@ -177,7 +177,7 @@ def measure_contact_powers(d, knot2, knot3):
         contact = d.contact(c)
         if contact.membership < ALIGNED:
             f = contact.converged_force
-            if any_lane(absolute(f[0]) + absolute(f[1]) + absolute(f[2])):
+            if (absolute(f[0]) + absolute(f[1]) + absolute(f[2]) > 0.0).any():
                 measure_contact_power(d, contact, knot2, knot3)
             else:
                 contact.power = 0.0  # its approach does not count: only a force makes it rebound
@@ -220,8 +220,8 @@ def account_contacts(d, knot2, knot3, h, weight, mask):
     """
     g = d.environment.gravity
     slow = RESTING * sqrt(dot(g, g)) * absolute(h)
-    begins = but_not(d.full(1.0), absolute(d.environment.step_size))
-    half_fall, lost = scale(0.5 * h * begins, g), power_taken_by_contacts(d)
+    begins = ~(absolute(d.environment.step_size) > 0.0)
+    half_fall, lost = scale(0.5 * h * where(begins, 1.0, 0.0), g), power_taken_by_contacts(d)
     allowed = energy_left_to_rebounds(d, weight * lost)
     raise_approaches(d, knot2, knot3, slow, weight, allowed)
     account_contacts_in_blocks(d, slow, half_fall, mask)
@@ -298,7 +298,7 @@ def account(d, knot2, knot3, h, rho, mask):
     if d.loop_count > 0:
         for loop in range(first_point_spring(d), point_spring_end(d)):
             lost = lost + account_point_spring(d, loop, knot3, h, mask)
-    weight = (0.5 + 0.5 * rho) * h
+    weight = knot_weight(rho) * h
     if d.contact_count > 0:
         lost = lost + account_contacts(d, knot2, knot3, h, weight, mask)
     store_inputs(d, mask)
@@ -312,4 +312,4 @@ def account(d, knot2, knot3, h, rho, mask):
     store_wrenches(d, knot2, rho, mask)
     store_motions(d, mask)
     store_places(d, knot3, mask)
-    return both(mask, saturated)
+    return mask & saturated

@@ -6,7 +6,7 @@ compositions need no special case.
 
 from vigym.core.body.pose import max_angular_speed
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import any_lane, both, but_not, max_over_body_lanes
+from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.held import start_leading_back
 from vigym.core.contact.rims import start_rims
@@ -41,7 +41,7 @@ def store_step(d, knot3, h, done, failed):
     history = count_equal_steps(d, knot3, h)
     environment.previous_step_size = where(done, h1, environment.previous_step_size)
     environment.history = where(done, history, environment.history)
-    environment.history = where(failed, d.full(0.0), environment.history)
+    environment.history = where(failed, 0.0, environment.history)
     environment.step_size = where(done, h, environment.step_size)
     time, remainder = compensated_add(environment.time, environment.time_remainder, h, done)
     environment.time = time
@@ -57,9 +57,9 @@ def accept_step(d, knot3, h, done, failed, rate):
     """
     saturated = account(d, knot_buffer(d, 0), knot3, h, d.environment.step_size / h, done)
     store_step(d, knot3, h, done, failed)
-    others = but_not(d.full(1.0), done)
-    if any_lane(others):
-        copy_idle_knots(d, d.wide.full(others), d.wide.full(but_not(others, failed)))
+    others = ~done
+    if others.any():
+        copy_idle_knots(d, d.wide.full(others), d.wide.full(others & ~failed))
     advance_knot_buffers(d)
     store_force_coordinates(d, knot3, done)
     if d.loop_count > 0:
@@ -82,12 +82,12 @@ def advance(d, dt, lanes, tolerance, budget):
     first = shorten_first_part(d, dt, choose_first_part(d, lanes))
     parts = first_parts(lanes, first, unlike)
     iterations = o
-    worst, saturated = o, o
+    worst, saturated = o, d.full(False)
     environment = d.environment
-    environment.iterations_left = o + budget
+    environment.iterations_left = float(budget)
     while True:
-        moving, h = both(parts.left, alive), parts.size * dt
-        if not any_lane(moving):
+        moving, h = (parts.left > 0.0) & alive, parts.size * dt
+        if not moving.any():
             return alive, iterations, worst, parts.failures, saturated
         knot3 = knot_buffer(d, -1)
         copy_oldest_velocities(d, knot3, moving)
@@ -103,8 +103,8 @@ def advance(d, dt, lanes, tolerance, budget):
         solved = reject_wrong_steps(d, step, parts, rate, solved)
         done, failed = solved.done, solved.failed
         worst = where(done, maximum(worst, solved.residual), worst)
-        saturated = maximum(saturated, accept_step(d, knot3, h, done, failed, rate))
+        saturated = saturated | accept_step(d, knot3, h, done, failed, rate)
         parts, lost = next_part(parts, done, failed)
-        lost = maximum(lost, but_not(failed, environment.iterations_left))
-        alive = but_not(alive, lost)
+        lost = lost | failed & ~(environment.iterations_left > 0.0)
+        alive = alive & ~lost
         worst = where(lost, solved.residual, worst)

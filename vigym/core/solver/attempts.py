@@ -1,8 +1,7 @@
 """Solution of a step: attempts by one method after another until one converges."""
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.held import (
     find_lanes_beyond_bounds,
     find_lanes_led_back,
@@ -48,7 +47,7 @@ def attempt_in_lanes(d, step, lanes, method, tolerance):
     """Attempt a step by another method in some lanes; the other lanes keep their new knots."""
     save_knot(d, step.knot3, RETRY)
     done, iterations, residual, nonsmooth = attempt(d, step, lanes, method, tolerance)
-    restore_knot(d, step.knot3, RETRY, d.wide.full(1.0) - d.wide.full(lanes))
+    restore_knot(d, step.knot3, RETRY, ~d.wide.full(lanes))
     return done, iterations, residual, nonsmooth
 
 
@@ -61,7 +60,7 @@ def refine(d, step, solved, lanes, method, tolerance):
     save_knot(d, step.knot3, RETRY)
     save_multipliers(d)
     done, count, exact, _ = attempt(d, step, lanes, method, tolerance)
-    others = but_not(d.full(1.0), done)
+    others = ~done
     restore_knot(d, step.knot3, RETRY, d.wide.full(others))
     restore_multipliers(d, others)
     residual, iterations = where(done, exact, solved.residual), solved.iterations + count
@@ -76,7 +75,7 @@ def polish(d, step, solved, lanes, method, tolerance):
     """
     environment = d.environment
     solved, done = refine(d, step, solved, lanes, method, tolerance)
-    missed = but_not(lanes, done)
+    missed = lanes & ~done
     environment.unpolished = where(lanes, missed, environment.unpolished)
     return solved
 
@@ -87,8 +86,8 @@ def tighten(d, step, solved, lanes, tolerance):
 
     Returns the solution, and the lanes in which the attempt converged.
     """
-    lanes, done = both(lanes, find_lanes_of_forces_at_gaps(d, step.h)), d.full(0.0)
-    if any_lane(lanes):
+    lanes, done = lanes & find_lanes_of_forces_at_gaps(d, step.h), d.full(False)
+    if lanes.any():
         solved, done = refine(d, step, solved, lanes, TIGHTENING, tolerance)
     return solved, done
 
@@ -100,7 +99,7 @@ def retry_lanes(d, step, solved, lanes, method, tolerance):
     iterations = solved.iterations + count
     nonsmooth = where(lanes, nonsmooth, solved.nonsmooth)
     residual = where(lanes, residual, solved.residual)
-    done, failed = maximum(solved.done, again), but_not(solved.failed, again)
+    done, failed = solved.done | again, solved.failed & ~again
     return Solution(done, failed, iterations, residual, nonsmooth)
 
 
@@ -110,10 +109,10 @@ def retry_held_lanes(d, step, solved, tolerance):
 
     Returns the solution, and these lanes.
     """
-    held = both(solved.failed, find_lanes_led_back(d))
-    if any_lane(held):
-        held = both(held, find_lanes_beyond_bounds(d))
-        if any_lane(held):
+    held = solved.failed & find_lanes_led_back(d)
+    if held.any():
+        held = held & find_lanes_beyond_bounds(d)
+        if held.any():
             hold_lanes(d, held)
             solved = retry_lanes(d, step, solved, held, PROJECTIONS, tolerance)
     return solved, held
@@ -125,8 +124,8 @@ def retry_released_lanes(d, step, solved, tolerance):
 
     These bodies are released: they may overlap for this step.
     """
-    released = both(solved.failed, find_lanes_to_release(d))
-    if any_lane(released):
+    released = solved.failed & find_lanes_to_release(d)
+    if released.any():
         release_overlaps(d, released)
         solved = retry_lanes(d, step, solved, released, PROJECTIONS, tolerance)
     return solved
@@ -140,12 +139,12 @@ def retry_and_polish(d, step, solved, lanes, methods, rough, tolerance):
     """
     before = solved.done
     solved = retry_lanes(d, step, solved, lanes, methods[0], tolerance)
-    found = but_not(solved.done, before)
+    found = solved.done & ~before
     if d.contact_count > 0 and methods[0].interior_point:
         solved, tight = tighten(d, step, solved, found, tolerance)
-        found = but_not(found, tight)
-    found = but_not(found, rough)
-    if any_lane(found):
+        found = found & ~tight
+    found = found & ~rough
+    if found.any():
         solved = polish(d, step, solved, found, methods[1], tolerance)
     return solved
 
@@ -156,13 +155,13 @@ def remember_missed_starts(d, tried, missed, known):
 
     From the second failure on, the next 2, 6, 14 or 30 steps begin with the interior point.
     """
-    environment, o = d.environment, d.full(0.0)
+    environment = d.environment
     more = 2.0 * environment.missed_starts + 1.0
-    more = where(above(more, d.full(MOST_MISSED_STARTS)), d.full(MOST_MISSED_STARTS), more)
+    more = minimum(more, MOST_MISSED_STARTS)
     left = environment.interior_steps
-    left = where(known, maximum(left - 1.0, o), left)
-    environment.interior_steps = where(missed, more - 1.0, where(tried, o, left))
-    environment.missed_starts = where(missed, more, where(tried, o, environment.missed_starts))
+    left = where(known, maximum(left - 1.0, 0.0), left)
+    environment.interior_steps = where(missed, more - 1.0, where(tried, 0.0, left))
+    environment.missed_starts = where(missed, more, where(tried, 0.0, environment.missed_starts))
 
 
 @inline
@@ -174,26 +173,26 @@ def solve_with_contacts(d, step, lanes, known, tolerance):
     ground. Returns the solution, and the lanes in which the interior point was resumed.
     """
     o = d.full(0.0)
-    tried = but_not(lanes, known)
-    solved = Solution(o, lanes, o, d.full(1e300), o)
-    if any_lane(tried):
+    tried = lanes & ~known
+    solved = Solution(d.full(False), lanes, o, d.full(1e300), d.full(False))
+    if tried.any():
         done, count, residual, nonsmooth = attempt(d, step, tried, PROJECTIONS, tolerance)
-        solved = Solution(done, but_not(lanes, done), count, residual, nonsmooth)
-    missed = both(tried, solved.failed)
-    missed_again = both(missed, above(d.environment.missed_starts, o))
-    begun, resumed = but_not(missed, missed_again), maximum(known, missed_again)
-    if any_lane(begun):
+        solved = Solution(done, lanes & ~done, count, residual, nonsmooth)
+    missed = tried & solved.failed
+    missed_again = missed & (d.environment.missed_starts > 0.0)
+    begun, resumed = missed & ~missed_again, known | missed_again
+    if begun.any():
         methods = INTERIOR_POINT, REFINING
-        solved = retry_and_polish(d, step, solved, begun, methods, o, tolerance)
-    if any_lane(resumed):
+        solved = retry_and_polish(d, step, solved, begun, methods, d.full(False), tolerance)
+    if resumed.any():
         methods = RESUMED_INTERIOR_POINT, REFINING_BRIEFLY
-        rough = both(known, d.environment.unpolished)
+        rough = known & d.environment.unpolished
         solved = retry_and_polish(d, step, solved, resumed, methods, rough, tolerance)
-    lost = both(known, solved.failed)
-    if any_lane(lost):
+    lost = known & solved.failed
+    if lost.any():
         solved = retry_lanes(d, step, solved, lost, PROJECTIONS, tolerance)
     solved, held = retry_held_lanes(d, step, solved, tolerance)
-    remember_missed_starts(d, tried, but_not(missed, held), known)
+    remember_missed_starts(d, tried, missed & ~held, known)
     return solved, resumed
 
 
@@ -204,15 +203,14 @@ def retry_by_splitting(d, step, solved, resumed, tolerance):
     The result is near a solution, and projections continue from it. In the lanes ``resumed`` the
     interior point starts anew before: its attempt was resumed from the solution of another step.
     """
-    none = d.full(0.0)
-    anew = both(resumed, solved.failed)
-    if any_lane(anew):
+    anew = resumed & solved.failed
+    if anew.any():
         methods = INTERIOR_POINT, REFINING
-        solved = retry_and_polish(d, step, solved, anew, methods, none, tolerance)
-    if any_lane(solved.failed):
+        solved = retry_and_polish(d, step, solved, anew, methods, d.full(False), tolerance)
+    if solved.failed.any():
         methods = SPLITTING, REFINING
-        solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)
-    if any_lane(solved.failed):
+        solved = retry_and_polish(d, step, solved, solved.failed, methods, d.full(False), tolerance)
+    if solved.failed.any():
         solved = retry_lanes(d, step, solved, solved.failed, REFINING, tolerance)
     return solved
 
@@ -220,19 +218,18 @@ def retry_by_splitting(d, step, solved, resumed, tolerance):
 @inline
 def retry_where_rims_turned(d, step, solved, tolerance):
     """Attempt a step anew in lanes that failed after rims had turned; the rims stay turned."""
-    none = d.full(0.0)
     methods = (INTERIOR_POINT, REFINING), (SPLITTING, REFINING)
     for _ in range(MOST_RIM_TURNS):
-        again = both(solved.failed, d.environment.rims_turned)
-        d.environment.rims_turned = 0.0
-        if not any_lane(again):
+        again = solved.failed & d.environment.rims_turned
+        d.environment.rims_turned = False
+        if not again.any():
             break
-        solved = retry_and_polish(d, step, solved, again, methods[0], none, tolerance)
-        again = both(again, solved.failed)
-        if any_lane(again):
-            solved = retry_and_polish(d, step, solved, again, methods[1], none, tolerance)
-        again = both(again, solved.failed)
-        if any_lane(again):
+        solved = retry_and_polish(d, step, solved, again, methods[0], d.full(False), tolerance)
+        again = again & solved.failed
+        if again.any():
+            solved = retry_and_polish(d, step, solved, again, methods[1], d.full(False), tolerance)
+        again = again & solved.failed
+        if again.any():
             solved = retry_lanes(d, step, solved, again, REFINING, tolerance)
     return solved
 
@@ -245,20 +242,20 @@ def choose_slow_methods(d, failed, short):
     released. In other lanes the methods wait for some occasions after they have failed.
     """
     environment = d.environment
-    waits = both(failed, above(environment.slow_methods_wait, d.full(0.0)))
-    waits = but_not(waits, short)
-    if d.contact_count > 0 and any_lane(waits):
-        waits = but_not(waits, maximum(find_lanes_to_release(d), environment.rims_turned))
+    waits = failed & (environment.slow_methods_wait > 0.0)
+    waits = waits & ~short
+    if d.contact_count > 0 and waits.any():
+        waits = waits & ~(find_lanes_to_release(d) | environment.rims_turned)
     left = environment.slow_methods_wait - 1.0
     environment.slow_methods_wait = where(waits, left, environment.slow_methods_wait)
-    return but_not(failed, waits)
+    return failed & ~waits
 
 
 @inline
 def remember_slow_methods(d, tried, failed):
     """Let slow methods wait for some occasions in lanes in which they have failed."""
     environment = d.environment
-    wait = where(failed, d.full(SLOW_METHODS_WAIT), 0.0 * failed)
+    wait = where(failed, SLOW_METHODS_WAIT, 0.0)
     environment.slow_methods_wait = where(tried, wait, environment.slow_methods_wait)
 
 
@@ -268,12 +265,12 @@ def retry_by_slow_methods(d, step, solved, resumed, tolerance):
     tried = solved.failed
     if d.contact_count > 0:
         solved = retry_lanes(d, step, solved, tried, BREAKING_CYCLES, tolerance)
-    if any_lane(solved.failed):
+    if solved.failed.any():
         solved = retry_lanes(d, step, solved, solved.failed, HALF_STEPS, tolerance)
-    if d.contact_count > 0 and any_lane(solved.failed):
+    if d.contact_count > 0 and solved.failed.any():
         solved = retry_by_splitting(d, step, solved, resumed, tolerance)
         solved = retry_where_rims_turned(d, step, solved, tolerance)
-    if d.contact_count > 0 and any_lane(solved.failed):
+    if d.contact_count > 0 and solved.failed.any():
         solved = retry_released_lanes(d, step, solved, tolerance)
     remember_slow_methods(d, tried, solved.failed)
     return solved
@@ -286,16 +283,16 @@ def retry_by_further_methods(d, step, solved, resumed, short, tolerance):
     Further methods take many iterations. After they have failed they wait: halves of the step
     mostly succeed. Without contacts they would only repeat a damped attempt.
     """
-    lost = d.full(0.0)
+    lost = d.full(False)
     if d.contact_count > 0:
-        lost = but_not(solved.failed, solved.nonsmooth)
-        solved = set_failed_lanes(solved, but_not(solved.failed, lost))
+        lost = solved.failed & ~solved.nonsmooth
+        solved = set_failed_lanes(solved, solved.failed & ~lost)
     worth = choose_slow_methods(d, solved.failed, short)
-    lost = maximum(lost, but_not(solved.failed, worth))
-    if any_lane(worth):
+    lost = lost | solved.failed & ~worth
+    if worth.any():
         solved = set_failed_lanes(solved, worth)
         solved = retry_by_slow_methods(d, step, solved, resumed, tolerance)
-    return set_failed_lanes(solved, maximum(solved.failed, lost))
+    return set_failed_lanes(solved, solved.failed | lost)
 
 
 @inline
@@ -304,22 +301,22 @@ def solve_step(d, step, moving, short, tolerance):
 
     In the lanes ``short`` no method waits, see ``choose_slow_methods``.
     """
-    resumed = both(moving, above(d.environment.interior_steps, d.full(0.0)))
+    resumed = moving & (d.environment.interior_steps > 0.0)
     if d.contact_count > 0 and d.interior_point == 0:
         solved, resumed = solve_with_contacts(d, step, moving, resumed, tolerance)
     else:
         first = INTERIOR_POINT if d.interior_point > 0 else PROJECTIONS
         done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
-        solved = Solution(done, but_not(moving, done), count, residual, nonsmooth)
+        solved = Solution(done, moving & ~done, count, residual, nonsmooth)
         if d.interior_point > 0:
             solved, _ = retry_held_lanes(d, step, solved, tolerance)
             solved, _ = tighten(d, step, solved, solved.done, tolerance)
     only_limits = d.contact_count == 0 and d.has_limits > 0 and d.interior_point == 0
-    if only_limits and any_lane(solved.failed):
-        methods, none = (INTERIOR_POINT, REFINING), d.full(0.0)
-        solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)
+    if only_limits and solved.failed.any():
+        methods = (INTERIOR_POINT, REFINING)
+        solved = retry_and_polish(d, step, solved, solved.failed, methods, d.full(False), tolerance)
         solved, _ = retry_held_lanes(d, step, solved, tolerance)
-    if any_lane(solved.failed):
+    if solved.failed.any():
         solved = retry_by_further_methods(d, step, solved, resumed, short, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
         clear_relaxation(d)

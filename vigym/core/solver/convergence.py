@@ -6,7 +6,7 @@ bounded by the measured contraction: the chord's next residual is about
 """
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above, both, but_not, select_by_precision
+from vigym.core.compiler.lanes import select_by_precision
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.loop.solve import find_rounded_multipliers
 from vigym.core.solver.residual import PROX
@@ -31,7 +31,7 @@ ITERATIONS_ABOVE_ROUNDING = 10
 def rounding_tolerance_factor(d, term, tolerance):
     """Find by which factor the rounding of a term [N] exceeds the tolerance, at least one."""
     round_off = select_by_precision(ROUND_OFF, d.full(0.0))
-    return maximum(d.full(1.0), round_off / tolerance * term / d.environment.force_scale)
+    return maximum(1.0, round_off / tolerance * term / d.environment.force_scale)
 
 
 @inline
@@ -43,7 +43,7 @@ def residual_tolerance(d, nonsmooth, iteration):
     goal = iteration.tolerance * iteration.slack
     rough = select_by_precision(NONSMOOTH_GOAL, goal)
     if iteration.number == 0:  # the error of a prediction exceeds the rounding of stiff slopes
-        return where(nonsmooth, maximum(d.full(rough * iteration.tolerance), goal), goal)
+        return where(nonsmooth, maximum(rough * iteration.tolerance, goal), goal)
     return where(nonsmooth, rough * goal, goal)
 
 
@@ -51,13 +51,13 @@ def residual_tolerance(d, nonsmooth, iteration):
 def find_soft_lanes(d, iteration):
     """Find the lanes whose laws are too soft for a solution."""
     method = iteration.method
-    return above(iteration.prox, d.full(SOFT_PROX if method.damped or method.warm else PROX))
+    return iteration.prox > (SOFT_PROX if method.damped or method.warm else PROX)
 
 
 @inline
 def find_relaxed_lanes(nonsmooth, iteration):
     """Find the nonsmooth lanes of the interior point whose relaxation is not final yet."""
-    return both(nonsmooth, above(iteration.kappa, iteration.tight))
+    return nonsmooth & (iteration.kappa > iteration.tight)
 
 
 @inline
@@ -68,11 +68,11 @@ def find_stalled_multipliers(d, found, slow, iteration):
     left out, as they may converge further.
     """
     exact = iteration.tolerance * iteration.slack
-    slow = both(slow, above(exact, found.gap))
+    slow = slow & (exact > found.gap)
     if iteration.number < ITERATIONS_ABOVE_ROUNDING:
-        slow = but_not(slow, found.nonsmooth)
+        slow = slow & ~found.nonsmooth
     error = select_by_precision(NONSMOOTH_GOAL, exact) * exact * d.environment.force_scale
-    slow = but_not(slow, both(found.nonsmooth, above(found.squared_errors, error * error)))
+    slow = slow & ~(found.nonsmooth & (found.squared_errors > error * error))
     return find_rounded_multipliers(d, slow, found.residual)
 
 
@@ -88,22 +88,22 @@ def converged(d, found, contraction, active, iteration):
     if iteration.number == 0:
         goal = select_by_precision((goal, d.full(iteration.tolerance)), goal)
     exact = iteration.tolerance * iteration.slack
-    small = both(above(goal, found.residual), above(exact, found.gap))
+    small = (goal > found.residual) & (exact > found.gap)
     if iteration.number > 0:
         floor = iteration.tolerance * iteration.stalled_slack
         floor = where(nonsmooth, maximum(floor, STALLED_NONSMOOTH * exact), floor)
-        slow = above(contraction, d.full(SLOW_CONTRACTION))
-        small = maximum(small, both(slow, above(floor, found.residual)))
+        slow = contraction > SLOW_CONTRACTION
+        small = small | slow & (floor > found.residual)
         if d.loop_row_count > 0:
-            stalled = find_stalled_multipliers(d, found, both(active, slow), iteration)
-            small = maximum(small, stalled)
-    moves = where(nonsmooth, found.rotation, d.full(0.0))
+            stalled = find_stalled_multipliers(d, found, active & slow, iteration)
+            small = small | stalled
+    moves = where(nonsmooth, found.rotation, 0.0)
     if d.loop_row_count > 0:
         moves = found.rotation
-    still = above(d.full(select_by_precision(CONVERGED_ROTATION, goal)), moves)
+    still = select_by_precision(CONVERGED_ROTATION, goal) > moves
     relaxed = find_relaxed_lanes(nonsmooth, iteration)
-    unfinished = maximum(relaxed, find_soft_lanes(d, iteration))
-    return but_not(both(active, both(small, still)), unfinished)
+    unfinished = relaxed | find_soft_lanes(d, iteration)
+    return active & small & still & ~unfinished
 
 
 @inline
@@ -119,7 +119,7 @@ def predict_contraction(found, contraction, iteration):
     if method.damped or method.warm:
         return chord
     newton = maximum(NEWTON_SAFETY * contraction * contraction, ANCHOR_LAG / contraction)
-    return where(both(found.nonsmooth, above(chord, newton)), newton, chord)
+    return where(found.nonsmooth & (chord > newton), newton, chord)
 
 
 @inline
@@ -138,16 +138,16 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
         rest = 1.0 - length
         bound, contraction = maximum(bound, rest * found.residual), maximum(contraction, rest)
         exact = iteration.tolerance * iteration.slack
-        closed = both(above(length, d.full(0.0)), above(exact, rest * found.gap))
-        unfinished = maximum(unfinished, find_relaxed_lanes(found.nonsmooth, iteration))
+        closed = (length > 0.0) & (exact > rest * found.gap)
+        unfinished = unfinished | find_relaxed_lanes(found.nonsmooth, iteration)
     else:
-        bound, closed = maximum(bound, found.errors.largest), above(length, d.full(ALMOST_WHOLE))
-    promising = above(residual_tolerance(d, found.nonsmooth, iteration), bound)
-    promising = both(closed, but_not(promising, unfinished))
+        bound, closed = maximum(bound, found.errors.largest), length > ALMOST_WHOLE
+    promising = residual_tolerance(d, found.nonsmooth, iteration) > bound
+    promising = closed & promising & ~unfinished
     gap = maximum(found.gap_left, rotation * rotation)  # left by the solve, and by the curvature
-    promising = both(promising, above(d.full(iteration.tolerance), gap))
+    promising = promising & (iteration.tolerance > gap)
     if d.loop_row_count > 0:
         bound = maximum(bound, iteration.slack * gap)
-        tiny = d.full(select_by_precision(CONVERGED_ROTATION, length))
-        promising = but_not(promising, above(contraction * rotation, tiny))
+        tiny = select_by_precision(CONVERGED_ROTATION, length)
+        promising = promising & ~(contraction * rotation > tiny)
     return bound, promising

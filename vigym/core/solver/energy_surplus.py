@@ -17,8 +17,8 @@ too.
 
 from vigym.core.body.pose import max_angular_speed, max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
-from vigym.core.compiler.simd import absolute, maximum, sqrt, where
+from vigym.core.compiler.lanes import max_over_body_lanes
+from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.math.vectors import dot
 from vigym.core.solver.explained_work import stored_energy
 from vigym.core.solver.iteration import reject_lanes
@@ -56,17 +56,17 @@ def find_lanes_of_surplus(d, change, turn, watched, long):
     """Find lanes in which energy rises too much, and add its rise to the surplus in the others."""
     environment = d.environment
     share = SURPLUS + SURPLUS_OF_TURN * turn * turn
-    share = where(above(share, d.full(MOST_SURPLUS)), d.full(MOST_SURPLUS), share)
+    share = minimum(share, MOST_SURPLUS)
     last = environment.allowed_surplus
     # springs may release their first energy at once, in steps that do not resolve it
-    released = where(last, 0.0 * last, stored_energy(d))
+    released = where(last > 0.0, 0.0, stored_energy(d))
     most = share * change.about_base + released
     most, rise = maximum(most, MEMORY * last), change.rise
-    surplus = maximum(MEMORY * environment.surplus + rise, 0.0 * rise)
-    gains = maximum(above(surplus, most), above(rise, SHARE_OF_STEP * most))
-    gains = both(both(watched, long), both(gains, above(rise, 0.0 * rise)))
-    kept = but_not(watched, gains)
-    surplus = where(above(surplus, most), most, surplus)
+    surplus = maximum(MEMORY * environment.surplus + rise, 0.0)
+    gains = (surplus > most) | (rise > SHARE_OF_STEP * most)
+    gains = watched & long & gains & (rise > 0.0)
+    kept = watched & ~gains
+    surplus = minimum(surplus, most)
     environment.surplus = where(kept, surplus, environment.surplus)
     environment.allowed_surplus = where(kept, most, environment.allowed_surplus)
     return gains
@@ -80,19 +80,19 @@ def whole_fraction(d, size):
     """
     fraction = d.full(1.0)
     for _ in range(MOST_SWINGING_HALVINGS):
-        fraction = where(above(fraction, size), 0.5 * fraction, fraction)
+        fraction = where(fraction > size, 0.5 * fraction, fraction)
     return fraction
 
 
 @inline
 def remember_part(d, lanes, size):
     """Let the next steps begin with halved parts, too, in lanes whose step is to be halved."""
-    environment, least = d.environment, d.full(LEAST_FIRST_PART)
-    half = maximum(0.5 * whole_fraction(d, size), least)
+    environment = d.environment
+    half = maximum(0.5 * whole_fraction(d, size), LEAST_FIRST_PART)
     if d.contact_count > 0:
         wait_until_longer(d, lanes)
     environment.first_part = where(lanes, half, environment.first_part)
-    environment.calm_steps = where(lanes, d.full(0.0), environment.calm_steps)
+    environment.calm_steps = where(lanes, 0.0, environment.calm_steps)
 
 
 @inline
@@ -103,24 +103,24 @@ def wait_until_longer(d, lanes):
     rest gain a little energy by each return to longer parts. In mechanisms without contacts the
     number stays: chains in free air lose some energy by each return, and keep it otherwise.
     """
-    environment, least = d.environment, d.full(CALM_STEPS)
-    last, most = environment.calm_steps_needed, d.full(MOST_CALM_STEPS)
-    soon = above(maximum(last, least), environment.calm_steps)
-    needed = maximum(where(soon, 2.0 * last, least), least)
-    needed = where(above(needed, most), most, needed)
+    environment = d.environment
+    last = environment.calm_steps_needed
+    soon = maximum(last, CALM_STEPS) > environment.calm_steps
+    needed = maximum(where(soon, 2.0 * last, CALM_STEPS), CALM_STEPS)
+    needed = minimum(needed, MOST_CALM_STEPS)
     environment.calm_steps_needed = where(lanes, needed, last)
 
 
 @inline
 def choose_first_part(d, lanes):
     """Find the part of a step to begin with, which is doubled after a number of calm steps."""
-    environment, one = d.environment, d.full(1.0)
-    calm, size = environment.calm_steps + one, environment.first_part
-    needed = maximum(environment.calm_steps_needed, d.full(CALM_STEPS))
-    longer = both(both(lanes, above(one, size)), above(calm, needed))
+    environment = d.environment
+    calm, size = environment.calm_steps + 1.0, environment.first_part
+    needed = maximum(environment.calm_steps_needed, CALM_STEPS)
+    longer = lanes & (size < 1.0) & (calm > needed)
     size = where(longer, 2.0 * size, size)
-    environment.first_part = where(above(size, one), one, size)
-    environment.calm_steps = where(lanes, where(longer, d.full(0.0), calm), environment.calm_steps)
+    environment.first_part = minimum(size, 1.0)
+    environment.calm_steps = where(lanes, where(longer, 0.0, calm), environment.calm_steps)
     return environment.first_part
 
 
@@ -128,9 +128,9 @@ def choose_first_part(d, lanes):
 def find_unlike_steps(d, dt, lanes):
     """Find lanes whose last whole step had another size, or that made none since a reset."""
     environment, size = d.environment, d.full(dt)
-    unlike = above(absolute(size - environment.whole_step_size), UNLIKE * absolute(size))
-    environment.whole_step_size = where(lanes, size, environment.whole_step_size)
-    return both(lanes, unlike)
+    unlike = absolute(dt - environment.whole_step_size) > UNLIKE * absolute(size)
+    environment.whole_step_size = where(lanes, dt, environment.whole_step_size)
+    return lanes & unlike
 
 
 @inline
@@ -142,8 +142,8 @@ def find_lanes_that_turn_far(d, step, parts, turn, solved):
     """
     before = max_over_body_lanes(max_angular_speed(d.wide, step.knot2), step.h)
     turn = maximum(turn, absolute(step.h) * before)
-    watched = but_not(but_not(solved.done, solved.nonsmooth), parts.unlike)
-    return both(watched, above(turn, d.full(FAR))), turn
+    watched = solved.done & ~solved.nonsmooth & ~parts.unlike
+    return watched & (turn > FAR), turn
 
 
 @inline
@@ -153,9 +153,9 @@ def reject_surplus(d, parts, change, turn, watched, solved):
     Steps that lower the sum are accepted, and so are short steps and the longer parts tried after
     the shortest failed.
     """
-    watched = both(watched, solved.done)
-    if any_lane(watched):
-        long = but_not(above(parts.size, d.full(SMALLEST_WATCHED)), parts.seeking)
+    watched = watched & solved.done
+    if watched.any():
+        long = (parts.size > SMALLEST_WATCHED) & ~parts.seeking
         gains = find_lanes_of_surplus(d, change, turn, watched, long)
         remember_part(d, gains, parts.size)
         return reject_lanes(solved, gains)
@@ -175,13 +175,13 @@ def find_lanes_that_may_swing(d, step, parts, done):
     change = max_over_body_lanes(change, rate) / absolute(step.h)
     fall = environment.length_scale * maximum(rate * rate, change)
     weight = sqrt(dot(gravity, gravity))
-    unit = where(weight, weight, d.full(1.0))  # of the force scale, over the mass of all bodies
+    unit = where(weight > 0.0, weight, 1.0)  # of the force scale, over the mass of all bodies
     fall = fall + weight + largest_pull(d, step.rho) * unit / environment.force_scale
     square = step.h * step.h
-    fast = above(square * fall * environment.load_ratio, d.full(SNAPPING))
-    by_springs = above(square * largest_swing_of_springs(d, step), d.full(FAST_SWING))
-    fast = maximum(fast, by_springs)
-    return both(fast, both(done, above(parts.size, d.full(LEAST_SWINGING_PART))))
+    fast = square * fall * environment.load_ratio > SNAPPING
+    by_springs = square * largest_swing_of_springs(d, step) > FAST_SWING
+    fast = fast | by_springs
+    return fast & done & (parts.size > LEAST_SWINGING_PART)
 
 
 @inline
@@ -191,14 +191,14 @@ def shorten_for_swings(d, lanes, size, square):
     ``square`` is the square of the fastest swing's rate times the part ``size``. The next parts are
     at most half as long, but not shorter than the least part.
     """
-    environment, most = d.environment, d.full(SLOW_SWING)
-    half = maximum(0.5 * whole_fraction(d, size), d.full(LEAST_SWINGING_PART))
+    environment = d.environment
+    half = maximum(0.5 * whole_fraction(d, size), LEAST_SWINGING_PART)
     size, square = half, square * (half / size) * (half / size)
     for _ in range(MOST_SWINGING_HALVINGS - 1):
-        fast = both(above(square, most), above(size, d.full(LEAST_SWINGING_PART)))
+        fast = (square > SLOW_SWING) & (size > LEAST_SWINGING_PART)
         size, square = where(fast, 0.5 * size, size), where(fast, 0.25 * square, square)
     environment.first_part = where(lanes, size, environment.first_part)
-    environment.calm_steps = where(lanes, d.full(0.0), environment.calm_steps)
+    environment.calm_steps = where(lanes, 0.0, environment.calm_steps)
 
 
 @inline
@@ -209,10 +209,10 @@ def find_lanes_of_bursts(d, change, least):
     [J] and by more than a share of the kinetic energy.
     """
     before, about = change.before, change.about_base
-    least = maximum(least, BURSTING_SHARE * where(above(about, before), before, about))
+    least = maximum(least, BURSTING_SHARE * minimum(about, before))
     least = maximum(least, LEAST_BURST * change.scale)
     # unresolved springs store and give back much energy, but kinetic energy stays small
-    return both(above(change.gain, least), above(change.rise, least))
+    return (change.gain > least) & (change.rise > least)
 
 
 @inline
@@ -230,12 +230,12 @@ def find_lanes_of_growing_swings(d, change, swings, jerks):
     estimate, swing, by_joints = swings
     rise, kinetic = change.rise, change.about_base
     growing = SWINGING_SHARE * jerks
-    grows = both(above(swing, d.full(FAST_SWING)), above(rise, growing))
+    grows = (swing > FAST_SWING) & (rise > growing)
     least = maximum(jerks, SNAPPING_SHARE * kinetic)
-    snaps = both(above(by_joints, d.full(SNAPPING)), above(rise, least))
+    snaps = (by_joints > SNAPPING) & (rise > least)
     least = maximum(growing, JUMPING_SHARE * kinetic)
-    jumps = both(above(estimate, d.full(FAST_SWING)), above(rise, least))
-    return grows, maximum(snaps, jumps), find_lanes_of_bursts(d, change, jerks)
+    jumps = (estimate > FAST_SWING) & (rise > least)
+    return grows, snaps | jumps, find_lanes_of_bursts(d, change, jerks)
 
 
 @inline
@@ -247,24 +247,24 @@ def reject_growing_swings(d, step, parts, change, turn, watched, solved):
     a swing. Jumps and bursts of energy are checked only between steps of the same size, bursts only
     in smooth lanes. The next steps begin with parts that are short enough.
     """
-    environment, one = d.environment, d.full(1.0)
-    watched = both(watched, solved.done)
-    if not any_lane(watched):
+    environment = d.environment
+    watched = watched & solved.done
+    if not watched.any():
         return solved
     square = step.h * step.h
     estimate, by_joints, across, jerks = find_swings(d, step)
     estimate, by_joints = square * estimate, square * by_joints
     swing = by_joints + square * across
-    longer = but_not(one, environment.calm_steps)
-    begins = maximum(longer, but_not(one, absolute(environment.step_size)))
-    most = where(longer, d.full(SLOW_SWING), d.full(FAST_SWING))
-    by_springs = above(square * largest_swing_of_springs(d, step), most)
-    far = but_not(above(turn, d.full(FAR)), by_springs)
-    begins = but_not(both(begins, above(estimate, most)), far)
+    longer = ~(environment.calm_steps > 0.0)
+    begins = longer | ~(absolute(environment.step_size) > 0.0)
+    most = where(longer, SLOW_SWING, FAST_SWING)
+    by_springs = square * largest_swing_of_springs(d, step) > most
+    far = (turn > FAR) & ~by_springs
+    begins = begins & (estimate > most) & ~far
     swings = estimate, swing, by_joints
     grows, jumps, bursts = find_lanes_of_growing_swings(d, change, swings, jerks)
-    jumps = but_not(maximum(jumps, but_not(bursts, solved.nonsmooth)), parts.unlike)
-    wrong = both(watched, maximum(begins, maximum(grows, jumps)))
-    in_jerks = but_not(above(swing, d.full(SNAPPING)), begins)
+    jumps = (jumps | bursts & ~solved.nonsmooth) & ~parts.unlike
+    wrong = watched & (begins | grows | jumps)
+    in_jerks = (swing > SNAPPING) & ~begins
     shorten_for_swings(d, wrong, parts.size, where(in_jerks, swing, estimate))
     return reject_lanes(solved, wrong)

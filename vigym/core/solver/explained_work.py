@@ -26,8 +26,14 @@ from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work
 from vigym.core.math.vectors import add, dot, element, mat_t_vec, mat_vec, scale, sub
-from vigym.core.model.context import first_point_spring, joint_row, point_spring_end, slide_row
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.model.context import (
+    first_point_spring,
+    joint_row,
+    knot_weight,
+    point_spring_end,
+    slide_row,
+)
+from vigym.core.tables.plan import SKATE
 
 
 class Work(NamedTuple):
@@ -95,8 +101,8 @@ def kinetic_energy(d, knot, base):
 @inline
 def spring_work(force, stiffness):
     """Compute force^2 / stiffness [J], zero without a spring."""
-    own = where(stiffness, stiffness, 1.0 + 0.0 * stiffness)
-    return where(stiffness, force * force / own, 0.0 * force)
+    own = where(stiffness > 0.0, stiffness, 1.0)
+    return where(stiffness > 0.0, force * force / own, 0.0)
 
 
 @inline
@@ -107,7 +113,7 @@ def energy_seen_by_shorter_step(dof, step):
     x = h^2 k / (4 m).
     """
     x = squared_resolution(dof, step.h)
-    more = maximum((step.rho * step.rho - 1.0) * x / (1.0 + x), 0.0 * x)
+    more = maximum((step.rho * step.rho - 1.0) * x / (1.0 + x), 0.0)
     moving = dof.effective_mass * dof.last_rate * dof.last_rate
     return 0.5 * more * (spring_work(dof.last_spring_force, dof.stiffness) + moving)
 
@@ -146,8 +152,8 @@ def work_along_dof(body, dof, rate):
         motor, limit, friction = dof.converged_forces
         if body.motor_kind > 0:  # its torque is part of the motor's command
             most = most + absolute(motor * rate)
-            driving, taken = maximum(motor * mean, o), maximum(-motor * mean, o)
-        taken = taken - maximum(limit * mean, o) - maximum(friction * mean, o)
+            driving, taken = maximum(motor * mean, 0.0), maximum(-motor * mean, 0.0)
+        taken = taken - maximum(limit * mean, 0.0) - maximum(friction * mean, 0.0)
     return Work(stored, most, driving, taken)
 
 
@@ -237,13 +243,12 @@ def spring_energy_at_knot(d, step):
 def power_of_contacts(d, step):
     """Find the power that contacts with rebounds give, and the power that others give [W]."""
     rebounds, given = d.full(0.0), d.full(0.0)
-    o = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            power = maximum(-contact.power, o)
-            rebounds = rebounds + where(contact.rebound_velocity, power, o)
-            given = given + where(contact.rebound_velocity, o, power)
+            power = maximum(-contact.power, 0.0)
+            rebounds = rebounds + where(contact.rebound_velocity > 0.0, power, 0.0)
+            given = given + where(contact.rebound_velocity > 0.0, 0.0, power)
     return rebounds, given
 
 
@@ -274,7 +279,7 @@ def imposed_work(d, step):
         potential = d.potential(n)
         i = potential.body
         _, force, torque = evaluate_potential(d, potential, step.knot2)
-        weight = 0.5 + 0.5 * step.rho
+        weight = knot_weight(step.rho)
         own = mat_t_vec(d.pose(step.knot2, i).rotation, torque)
         own, most = power_on_body(d, i, step, scale(weight, force), scale(weight, own))
         power, bound = power + own, bound + most
@@ -287,7 +292,7 @@ def work_of_joints_and_contacts(d, step):
     """Compute the work of joints and contacts that explains a gain, and its bound [J]."""
     work = work_in_joints(d, step)
     rebounds, given = power_of_contacts(d, step)
-    taken = maximum(work.taken - given, d.full(0.0))
+    taken = maximum(work.taken - given, 0.0)
     known = work.stored + mean_size(step) * (work.driving + rebounds - taken)
     return known, work.stored + mean_size(step) * (work.most + rebounds)
 
@@ -295,7 +300,7 @@ def work_of_joints_and_contacts(d, step):
 @inline
 def mean_size(step):
     """Compute the mean of the sizes of two steps [s]."""
-    return absolute(step.h * (0.5 + 0.5 * step.rho))
+    return absolute(step.h * knot_weight(step.rho))
 
 
 @inline

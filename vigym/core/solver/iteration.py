@@ -3,8 +3,6 @@
 from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import but_not
-from vigym.core.compiler.simd import maximum
 
 ITERATIONS = 20  # of a chord iteration
 BRIEF_ITERATIONS = 4  # from a solution, if the last steps needed many
@@ -160,5 +158,5 @@ def set_failed_lanes(solved, failed):
 @inline
 def reject_lanes(solved, wrong):
     """Return a solution in which some lanes that were done have failed."""
-    done, failed = but_not(solved.done, wrong), maximum(solved.failed, wrong)
+    done, failed = solved.done & ~wrong, solved.failed | wrong
     return Solution(done, failed, solved.iterations, solved.residual, solved.nonsmooth)

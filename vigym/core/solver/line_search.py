@@ -9,8 +9,7 @@ after the full one are known from the evaluation.
 
 from vigym.core.body.dynamics import apply_increment
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.active_set import activate_missed_contacts
 from vigym.core.contact.update import squared_law_errors_of_contacts
 from vigym.core.joint.bounded_forces import squared_law_errors_of_joints
@@ -57,16 +56,16 @@ def search_step_length(d, longest, small, per_h, iteration, found):
     length, searched = longest, found.nonsmooth
     for _ in range(HALVINGS):
         error = found.errors.squared
-        partial = both(searched, above(one, length))
-        if any_lane(partial):
+        partial = searched & (length < 1.0)
+        if partial.any():
             squared = squared_law_errors(d, length, per_h, iteration.prox, of_contacts)
             error = where(partial, squared, error)
-        better = both(searched, above(least, error))
+        better = searched & (least > error)
         best = where(better, length, best)
         least = where(better, error, least)
-        enough = maximum((1.0 - DECREASE * length) * found.squared_errors, d.full(0.0) + small)
-        searched = but_not(searched, above(enough, error))
-        if not any_lane(searched):
+        enough = maximum((1.0 - DECREASE * length) * found.squared_errors, small)
+        searched = searched & ~(enough > error)
+        if not searched.any():
             break
         length = 0.5 * length
     return where(found.nonsmooth, best, longest)
@@ -82,12 +81,12 @@ def choose_step_length(d, step, rotation, found, iteration):
     steps at first: full steps may flip between sets of contacts for ever.
     """
     damped = iteration.method.damped and not iteration.method.interior_point
-    limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
+    limit = DAMPED_MAX_ROTATION if damped else MAX_ROTATION
     length = limit / maximum(rotation, limit)
     most = found.errors.max_step
-    length = where(length - most, most, length)
+    length = minimum(length, most)
     searches = iteration.method.splitting or not iteration.method.damped
-    if iteration.number > 0 and searches and any_lane(found.nonsmooth):
+    if iteration.number > 0 and searches and found.nonsmooth.any():
         goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
         per_h = 1.0 / step.h
         length = search_step_length(d, length, goal * goal, per_h, iteration, found)
@@ -104,9 +103,9 @@ def find_stalled_lanes(d, length, refused, found, method):
     not count.
     """
     if method.damped and not method.interior_point:
-        return d.full(0.0)
-    short = d.full(SHORT_INTERIOR if method.interior_point else SHORT)
-    return but_not(both(found.nonsmooth, above(short, length)), refused)
+        return d.full(False)
+    short = SHORT_INTERIOR if method.interior_point else SHORT
+    return found.nonsmooth & (short > length) & ~refused
 
 
 @inline
@@ -121,12 +120,12 @@ def find_overdetermined_lanes(d, length, found, iteration):
     """
     method = iteration.method
     if method.damped or method.warm or d.contact_count == 0:
-        return d.full(0.0)
-    large = both(found.nonsmooth, above(found.residual, d.full(LARGE_RESIDUAL)))
-    large = both(large, above(found.errors.squared, OVERSHOOT * found.squared_errors))
+        return d.full(False)
+    large = found.nonsmooth & (found.residual > LARGE_RESIDUAL)
+    large = large & (found.errors.squared > OVERSHOOT * found.squared_errors)
     if iteration.number > 0:
-        firm = above(d.full(SOFTENED_PROX), iteration.prox)
-        large = both(both(large, firm), above(d.full(LITTLE_TAKEN), length))
+        firm = iteration.prox < SOFTENED_PROX
+        large = large & firm & (length < LITTLE_TAKEN)
     return large
 
 
@@ -138,7 +137,7 @@ def choose_firmness(d, prox, refused, firm):
     proximal part of firm laws.
     """
     firmer = maximum(FIRMING * prox, firm)
-    return where(refused, d.full(SOFTENED_PROX), where(above(prox, firm), firmer, prox))
+    return where(refused, SOFTENED_PROX, where(prox > firm, firmer, prox))
 
 
 @inline
@@ -164,4 +163,4 @@ def take_step(d, step, length, mask, interior_point):
         update_loop_anchors(d, step.knot3)
     if increments_seek_contacts(d):
         return activate_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
-    return d.full(0.0)
+    return d.full(False)

@@ -13,8 +13,7 @@ chord iterations that refine its solutions.
 """
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.active_set import (
     activate_missed_contacts,
     move_anchors_to_contact_forces,
@@ -108,21 +107,21 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
     or if increments do not seek them. Returns (lanes that are done, proximal parameter).
     """
     finished = candidates
-    if any_lane(candidates):
-        reopened, sinking = d.full(0.0), d.full(0.0)
+    if candidates.any():
+        reopened, sinking = d.full(False), d.full(False)
         if seek or not increments_seek_contacts(d):
             reopened = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
         turned = turn_dipping_rims(d, step.knot2, step.knot3, step.h, candidates)
-        reopened = maximum(reopened, turned)
+        reopened = reopened | turned
         if not (method.interior_point or method.splitting):
             sinking = reanchor_contacts(d, step.h, prox, candidates)
         if d.has_bounded_forces > 0:
-            reopened = maximum(reopened, reanchor_bounded_forces(d, step.h, candidates))
-        reopened = maximum(reopened, sinking)
-        finished = but_not(candidates, reopened)
+            reopened = reopened | reanchor_bounded_forces(d, step.h, candidates)
+        reopened = reopened | sinking
+        finished = candidates & ~reopened
         accept_forces(d, step.h, finished)
         floor = LEAST_PROX if method.damped or method.warm else PROX
-        least = where(sinking, d.full(floor), where(PROX - prox, prox, d.full(PROX)))
+        least = where(sinking, floor, minimum(PROX, prox))
         prox = where(reopened, maximum(least, TIGHTENING * prox), prox)
     return finished, prox
 
@@ -131,7 +130,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
 def increment_rotation(d, knot3, found):
     """Find the largest rotation of the increment [rad]; evaluations solve for it if needed."""
     rotation = found.rotation
-    if not (d.loop_row_count > 0 or any_lane(found.nonsmooth)):
+    if not (d.loop_row_count > 0 or found.nonsmooth.any()):
         rotation, _, _, _ = solve_to_leaves(d, knot3)
     return rotation
 
@@ -144,13 +143,11 @@ def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
     Newton leads away from the root next to the prediction: loops have other roots. A damped attempt
     starts from the last velocities, next to the right root.
     """
-    finite = above(d.full(DIVERGED_RESIDUAL), found.residual)  # false for NaN
-    hopeless = maximum(above(short_steps, d.full(MOST_SHORT_STEPS)), but_not(d.full(1.0), finite))
+    finite = found.residual < DIVERGED_RESIDUAL  # false for NaN
+    hopeless = (short_steps > MOST_SHORT_STEPS) | ~finite
     if d.loop_row_count > 0 and not method.damped:
-        away = both(
-            above(rotation, d.full(DIVERGED_ROTATION)), above(rotation, 0.5 * last_rotation)
-        )
-        hopeless = maximum(hopeless, but_not(away, found.nonsmooth))
+        away = (rotation > DIVERGED_ROTATION) & (rotation > 0.5 * last_rotation)
+        hopeless = hopeless | away & ~found.nonsmooth
     return hopeless
 
 
@@ -160,8 +157,8 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
     if iteration.method.damped:
         return active
     if iteration.number > 0:
-        return both(active, above(contraction, d.full(SLOW_CONTRACTION)))
-    return d.full(0.0)
+        return active & (contraction > SLOW_CONTRACTION)
+    return d.full(False)
 
 
 @inline
@@ -172,9 +169,9 @@ def adapt_shifts_of_loop_rows(d, found, slack):
     """
     if d.loop_row_count > 0:
         scale, gap = d.environment.shift_scale, found.gap / slack
-        most, least = d.full(MOST_GAP_LEFT) * gap, d.full(ROUNDED_GAP)
-        slow = both(above(found.gap_left, most), above(gap, least))
-        reduced = maximum(SHIFT_REDUCTION * scale, d.full(LEAST_SHIFT_SCALE))
+        most = MOST_GAP_LEFT * gap
+        slow = (found.gap_left > most) & (gap > ROUNDED_GAP)
+        reduced = maximum(SHIFT_REDUCTION * scale, LEAST_SHIFT_SCALE)
         d.environment.shift_scale = where(slow, reduced, scale)
 
 
@@ -215,25 +212,25 @@ def start_attempt(d, step, lanes, method, tolerance):
         Lanes whose budget has iterations left, factor by which rounding loosens the tolerance, and
         the same factor for a residual that has stopped falling.
     """
-    d.environment.shift_scale = d.full(1.0)
+    d.environment.shift_scale = 1.0
     if method.warm:
         move_anchors_to_contact_forces(d, lanes)
         if d.loop_row_count > 0:  # those of a solved lane changed while neighbours iterated
-            restore_accepted_multipliers(d, d.full(0.0))
+            restore_accepted_multipliers(d, d.full(False))
     else:
         start_step(d, step, lanes, method.damped)
     slack = rounding_tolerance_factor(d, d.environment.largest_term, tolerance)
     positions = STALLED_POSITIONS * d.environment.position_term
     stalled = maximum(slack, rounding_tolerance_factor(d, positions, tolerance))
-    return both(lanes, above(d.environment.iterations_left, d.full(0.0))), slack, stalled
+    return lanes & (d.environment.iterations_left > 0.0), slack, stalled
 
 
 @inline
-def spend_iteration(d, active, hopeless):
-    """Take an iteration from the budget of active lanes, and find the lanes that go on."""
-    environment = d.environment
-    environment.iterations_left = environment.iterations_left - active
-    return both(but_not(active, hopeless), above(environment.iterations_left, d.full(0.0)))
+def spend_iteration(d, iterations, active, hopeless):
+    """Take an iteration of active lanes from their budget, and find the lanes that go on."""
+    environment, spent = d.environment, where(active, 1.0, 0.0)
+    environment.iterations_left = environment.iterations_left - spent
+    return iterations + spent, active & ~hopeless & (environment.iterations_left > 0.0)
 
 
 @phase
@@ -242,15 +239,14 @@ def attempt(d, step, lanes, method, tolerance):
 
     Returns (lanes that converged, iterations, scaled residual, nonsmooth lanes).
     """
-    o = d.full(0.0)
     lanes, slack, stalled = start_attempt(d, step, lanes, method, tolerance)
     prox, kappa, tight = initial_parameters(d, step, method)
     active, stale = lanes, lanes
-    nonsmooth, short_steps = o, o
-    done, iterations = o, o
+    nonsmooth, done = d.full(False), d.full(False)
+    short_steps, iterations = d.full(0.0), d.full(0.0)
     previous, scale = d.full(1.0), d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
-    for number in range(max_iterations(method) if any_lane(lanes) else 0):
+    for number in range(max_iterations(method) if lanes.any() else 0):
         iteration = Iteration(number, method, prox, kappa, tight, scale, slack, stalled, tolerance)
         found = evaluate_iterate(d, step, active, stale, nonsmooth, iteration)
         contraction, nonsmooth = found.residual / previous, found.nonsmooth
@@ -259,26 +255,27 @@ def attempt(d, step, lanes, method, tolerance):
         step_forces(d, found.errors.max_step, candidates, method.interior_point)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method, number == 0)
         # missed contacts and moved anchors of the reopened lanes are in no equation yet
-        reopened = but_not(candidates, finished)
-        done, active = maximum(done, finished), but_not(active, finished)
-        if not any_lane(active):
+        reopened = candidates & ~finished
+        done, active = done | finished, active & ~finished
+        if not active.any():
             break
         last_rotation, rotation = rotation, increment_rotation(d, step.knot3, found)
         length = choose_step_length(d, step, rotation, found, iteration)
         refused = find_overdetermined_lanes(d, length, found, iteration)
-        short_steps = short_steps + find_stalled_lanes(d, length, refused, found, method)
+        stalled = find_stalled_lanes(d, length, refused, found, method)
+        short_steps = short_steps + where(stalled, 1.0, 0.0)
         hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
-        iterations, active = iterations + active, spend_iteration(d, active, hopeless)
-        moving = but_not(active, maximum(reopened, refused))
+        iterations, active = spend_iteration(d, iterations, active, hopeless)
+        moving = active & ~(reopened | refused)
         missed = take_step(d, step, length, moving, method.interior_point)
         prox, kappa, scale = adapt_parameters(d, prox, length, refused, found, iteration)
         bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
-        candidates = but_not(both(moving, promising), missed)
+        candidates = moving & promising & ~missed
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method, False)
         residual = where(finished, bound, residual)
-        done, active = maximum(done, finished), but_not(active, finished)
-        if not any_lane(active):
+        done, active = done | finished, active & ~finished
+        if not active.any():
             break
-        stale = prepare_next_iteration(d, active, both(moving, active), contraction, iteration)
+        stale = prepare_next_iteration(d, active, moving & active, contraction, iteration)
         previous = where(active, found.residual, previous)
     return done, iterations, residual, nonsmooth

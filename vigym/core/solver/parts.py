@@ -3,8 +3,7 @@
 from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above, any_lane, both, but_not
-from vigym.core.compiler.simd import absolute, maximum, spread, where
+from vigym.core.compiler.simd import absolute, minimum, spread, where
 
 SMALL = 1.0 / 256.0  # part of the step below which the parts that follow are doubled
 MEDIUM = 0.25  # part of the step from which on methods of many iterations may wait
@@ -49,37 +48,37 @@ def shorten_first_part(d, dt, size):
     The farther a body turns in a step, the less its rate agrees with its angle. Its momentum times
     the step is at most 2.3 rad times its inertia.
     """
-    most, turn = d.full(MOST_TURN), absolute(dt) * d.environment.angular_speed
-    if any_lane(above(turn, most)):
+    turn = absolute(dt) * d.environment.angular_speed
+    if (turn > MOST_TURN).any():
         for _ in range(MOST_HALVINGS):
-            size = where(above(size * turn, most), 0.5 * size, size)
+            size = where(size * turn > MOST_TURN, 0.5 * size, size)
     return size
 
 
 @inline
 def first_parts(lanes, size, unlike):
     """Start with a part of the step in some lanes, mostly with the whole."""
-    o = spread(0.0, lanes)
-    halved = above(spread(1.0, size), size)
-    return Parts(size, lanes, o, o, o, o, o, both(lanes, halved), unlike)
+    o, none = spread(0.0, size), lanes & ~lanes
+    halvings = where(lanes & (size < 1.0), 1.0, 0.0)
+    return Parts(size, where(lanes, 1.0, 0.0), none, none, none, o, o, halvings, unlike)
 
 
 @inline
 def find_parts(parts):
     """Find the lanes that try less than a whole step."""
-    return above(spread(1.0, parts.size), parts.size)
+    return parts.size < 1.0
 
 
 @inline
 def find_short_parts(parts):
     """Find the lanes that try less than `SMALL` of a step."""
-    return above(spread(SMALL, parts.size), parts.size)
+    return parts.size < SMALL
 
 
 @inline
 def find_parts_for_all_methods(parts):
     """Find the lanes in which no method waits: parts are below `MEDIUM`, or longer ones sought."""
-    return maximum(above(spread(MEDIUM, parts.size), parts.size), parts.seeking)
+    return (parts.size < MEDIUM) | parts.seeking
 
 
 @inline
@@ -88,12 +87,11 @@ def adapt_patience(parts, done, failed):
 
     Each doubled part that fails raises the first number, until a doubled part is done.
     """
-    o, most = spread(0.0, failed), spread(MOST_PATIENCE, failed)
-    more = 2.0 * parts.patience + spread(1.0, failed)
-    more = where(above(more, most), most, more)
-    patience = where(both(failed, parts.doubled), more, parts.patience)
-    patience = where(both(done, parts.doubled), o, patience)
-    return patience, where(failed, o, parts.waited + done)
+    more = 2.0 * parts.patience + 1.0
+    more = minimum(more, MOST_PATIENCE)
+    patience = where(failed & parts.doubled, more, parts.patience)
+    patience = where(done & parts.doubled, 0.0, patience)
+    return patience, where(failed, 0.0, parts.waited + where(done, 1.0, 0.0))
 
 
 @inline
@@ -105,21 +103,21 @@ def next_part(parts, done, failed):
     fails, longer parts are sought, which were not tried from this state: bodies jam in a short
     step, and slide past each other in a longer one.
     """
-    size, failures = parts.size, parts.failures + failed
-    left = parts.left - where(done, size, spread(0.0, size))
-    sought, halved = both(failed, parts.seeking), but_not(failed, parts.seeking)
-    hard = maximum(parts.hard, both(halved, above(spread(2.0 * SMALL, size), size)))
-    smallest = both(halved, above(spread(2.0 * SMALLEST, size), size))
-    longer = where(above(4.0 * size, left), 0.5 * left, 2.0 * size)  # the last two parts are alike
-    longer = where(above(left, 2.0 * size), longer, left)
+    size, failures = parts.size, parts.failures + where(failed, 1.0, 0.0)
+    left = parts.left - where(done, size, 0.0)
+    sought, halved = failed & parts.seeking, failed & ~parts.seeking
+    hard = parts.hard | halved & (size < 2.0 * SMALL)
+    smallest = halved & (size < 2.0 * SMALLEST)
+    longer = where(4.0 * size > left, 0.5 * left, 2.0 * size)  # the last two parts are alike
+    longer = where(left > 2.0 * size, longer, left)
     patience, waited = adapt_patience(parts, done, failed)
-    doubled = both(both(done, hard), above(waited, patience))
+    doubled = done & hard & (waited > patience)
     after = where(halved, 0.5 * size, where(doubled, longer, size))
     after = where(sought, LENGTHENING * size, after)
-    after = where(smallest, spread(LENGTHENING * SMALL, size), after)
-    after = where(both(left, above(after, left)), left, after)  # lanes that arrive keep a part
-    lost = maximum(but_not(sought, above(left, size)), above(failures, spread(MOST_FAILURES, size)))
-    seeking = maximum(smallest, sought)
+    after = where(smallest, LENGTHENING * SMALL, after)
+    after = where((left > 0.0) & (after > left), left, after)  # lanes that arrive keep a part
+    lost = sought & ~(left > size) | (failures > MOST_FAILURES)
+    seeking = smallest | sought
     counts = patience, waited, failures
     parts = Parts(after, left, hard, seeking, doubled, *counts, parts.unlike)
-    return parts, both(failed, lost)
+    return parts, failed & lost

@@ -10,15 +10,8 @@ from vigym.core.body.pose import max_angular_speed_change, max_velocity_differen
 from vigym.core.body.potentials import add_potential_forces
 from vigym.core.body.wrenches import add_wrenches
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import (
-    above,
-    any_lane,
-    both,
-    but_not,
-    max_over_body_lanes,
-    select_by_precision,
-)
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.lanes import max_over_body_lanes, select_by_precision
+from vigym.core.compiler.simd import absolute, maximum, minimum, where
 from vigym.core.contact.assembly import (
     add_contact_forces,
     add_contact_stiffness,
@@ -66,7 +59,7 @@ from vigym.core.loop.elimination import accept_multipliers, assemble_loop_rows, 
 from vigym.core.loop.motions import motion_residuals
 from vigym.core.loop.solve import multiplier_rounding_residual
 from vigym.core.loop.tracks import find_jumps, place_tracks, start_tracks
-from vigym.core.model.context import knot_buffer
+from vigym.core.model.context import knot_buffer, knot_weight
 from vigym.core.model.saved import restore_factors, save_factors
 from vigym.core.solver.iteration import Evaluation, LawErrors
 from vigym.core.tree.ldu import (
@@ -90,7 +83,7 @@ OPEN_ROUNDING = 0.0, 1.0  # the same without loops, in double and in single prec
 @phase
 def refactorise(d, step, weight, others):
     """Factorise anew; the lanes ``others`` keep their factors."""
-    mixed = any_lane(others)
+    mixed = others.any()
     if mixed:
         save_factors(d.wide)
     assemble_body_blocks(d.wide, step.knot2, step.knot3, d.wide.full(step.h))
@@ -112,13 +105,12 @@ def predictor_weights(d, h):
     equal smooth steps of size h a cubic. Negative weights, which occur only in the backward step of
     a composition, become zero, and so do weights that extrapolate too far.
     """
-    o, one = d.full(0.0), d.full(1.0)
     h1 = d.environment.step_size
     h0 = d.environment.previous_step_size
     history = d.environment.history
-    linear = (h1 + h) / where(absolute(h0 + h1), h0 + h1, one)
-    linear = where(history - 0.5, where(linear - 2.5, o, where(linear, linear, o)), o)
-    cubic = where(history - (STEPS_OF_CUBIC - 0.5), where(absolute(h - h1), o, one), o)
+    linear = (h1 + h) / where(absolute(h0 + h1) > 0.0, h0 + h1, 1.0)
+    linear = where(history > 0.5, where(linear > 2.5, 0.0, where(linear > 0.0, linear, 0.0)), 0.0)
+    cubic = where((history > STEPS_OF_CUBIC - 0.5) & ~(absolute(h - h1) > 0.0), 1.0, 0.0)
     return linear, cubic
 
 
@@ -187,12 +179,12 @@ def assemble_iterate_forces(d, step, active, iteration):
     """
     per_h = 1.0 / step.h
     if iteration.method.interior_point and d.has_limits > 0:
-        relax_limits(d, where(active, iteration.kappa, d.full(0.0)))
-    gap, nonsmooth = sum_joint_closures(d, step.knot3), d.full(0.0)
-    squared_errors = nonsmooth
+        relax_limits(d, where(active, iteration.kappa, 0.0))
+    gap = sum_joint_closures(d, step.knot3)
+    nonsmooth, squared_errors = d.full(False), d.full(0.0)
     if d.track_count > 0:
         place_tracks(d, step.knot3, active)
-        gap = where(find_jumps(d, step.knot2, step.knot3), d.full(JUMPED), gap)
+        gap = where(find_jumps(d, step.knot2, step.knot3), JUMPED, gap)
     if d.active_joint_count > 0:
         nonsmooth, squared_errors = assemble_joint_loads(d, step.knot3, step.h, step.rho)
     if d.loop_row_count > 0:
@@ -215,7 +207,7 @@ def assemble_iterate_forces(d, step, active, iteration):
                 d, per_h, iteration.prox, iteration.method.breaks_cycles
             )
             squared_errors = squared_errors + of_contacts
-        nonsmooth = maximum(nonsmooth, touching)
+        nonsmooth = nonsmooth | touching
     return gap * iteration.slack, nonsmooth, squared_errors
 
 
@@ -258,9 +250,9 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
         of_joints, squared_of_joints, of_limits = update_bounded_forces(
             d, one, per_h, step_proximal(o), iteration.method.half_steps
         )
-        part = where(part - of_limits, of_limits, part)
+        part = minimum(part, of_limits)
         largest, squared = maximum(of_joints, largest), squared_of_joints + squared
-    largest = where(nonsmooth, largest * per_force, o)
+    largest = where(nonsmooth, largest * per_force, 0.0)
     return inertial * per_force, LawErrors(largest, squared, part, velocity, force)
 
 
@@ -275,7 +267,7 @@ def find_jerky_lanes(d, knot3):
     length = d.environment.length_scale
     second, third = max_velocity_differences(d.wide, knots, d.wide.full(length))
     second = max_over_body_lanes(second, length)
-    return above(max_over_body_lanes(third, length), JERKY * second)
+    return max_over_body_lanes(third, length) > JERKY * second
 
 
 @inline
@@ -285,20 +277,19 @@ def count_equal_steps(d, knot3, h):
     In jerky lanes the count stays below `STEPS_OF_CUBIC`: a line predicts the next step.
     """
     environment = d.environment
-    zero = 0.0 * d.full(1.0)
-    history = where(absolute(h - environment.step_size), zero, environment.history) + 1.0
+    history = where(absolute(h - environment.step_size) > 0.0, 0.0, environment.history) + 1.0
     if d.loop_row_count + d.contact_count > 0:  # beyond a kink the predictor leads to other roots
         change = max_angular_speed_change(d.wide, knot_buffer(d, 0), knot3)
         kink = absolute(h) * max_over_body_lanes(change, h)
-        history = where(above(kink, d.full(KINK)), zero, history)
-    most = d.full(STEPS_OF_CUBIC - 1.0)
-    return where(both(find_jerky_lanes(d, knot3), above(history, most)), most, history)
+        history = where(kink > KINK, 0.0, history)
+    most = STEPS_OF_CUBIC - 1.0
+    return where(find_jerky_lanes(d, knot3) & (history > most), most, history)
 
 
 @inline
 def step_forces(d, step_length, mask, interior_point):
     """Move the forces of joints and contacts by a part of their change, in lanes of the mask."""
-    any_moves = any_lane(mask)
+    any_moves = mask.any()
     if any_moves and d.has_bounded_forces > 0:
         step_bounded_forces(d, step_length, mask)
     if any_moves and d.contact_count > 0:
@@ -325,20 +316,20 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
     and bounded forces change their slopes.
     """
     o = d.full(0.0)
-    weight = 0.5 + 0.5 * step.rho
+    weight = knot_weight(step.rho)
     has_loops = d.loop_row_count > 0
     gap, now_nonsmooth, squared_errors = assemble_iterate_forces(d, step, active, iteration)
-    nonsmooth = maximum(nonsmooth, both(now_nonsmooth, active))
-    stale = maximum(stale, both(nonsmooth, active))
-    if any_lane(stale):
-        refactorise(d, step, weight, but_not(active, stale))
+    nonsmooth = nonsmooth | now_nonsmooth & active
+    stale = stale | nonsmooth & active
+    if stale.any():
+        refactorise(d, step, weight, active & ~stale)
     body_residuals(d.wide, step.knot2, step.knot3, d.wide.full(step.h))
     if d.contact_count > 0:
         add_contact_forces(d, weight)
     residual = maximum(gap, solve_to_root(d, step.knot2))
     rotation, left = o, o
     errors = LawErrors(o, o, o + 1.0, o, o)
-    any_nonsmooth = any_lane(nonsmooth)
+    any_nonsmooth = nonsmooth.any()
     if has_loops or any_nonsmooth:
         rotation, force, moment, left = solve_to_leaves(d, step.knot3)
         if any_nonsmooth:
@@ -346,7 +337,7 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
             residual = where(nonsmooth, maximum(gap, inertial), residual)
         unbalanced = scaled_residual(d, force, moment)
         if iteration.method.damped and has_loops:
-            unbalanced = maximum(unbalanced - multiplier_rounding_residual(d), o)
+            unbalanced = maximum(unbalanced - multiplier_rounding_residual(d), 0.0)
         # Nonsmooth lanes are measured by the increment as an inertial force. Stiff contacts turn
         # rounding of positions into unbalanced forces, above the goal in short steps. But if the
         # increment is cut at the boundary of the cones, the same share of the forces is missing.

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from vigym.core.body.pose import max_angular_speed_change
 from vigym.core.body.potentials import find_lanes_without_potential
-from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
-from vigym.core.compiler.simd import absolute, maximum, sqrt, where
+from vigym.core.compiler.kernel import inline, no_lanes, phase
+from vigym.core.compiler.lanes import max_over_body_lanes
+from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.contact.rebounds import (
     LEAST_REBOUND_GAIN,
     energy_allowed_to_rebounds,
@@ -24,7 +24,7 @@ from vigym.core.contact.rebounds import (
     scale_rebounds,
 )
 from vigym.core.joint.coordinates import dof_rate_over_step
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.model.context import knot_weight
 from vigym.core.solver.energy_surplus import (
     find_lanes_that_may_swing,
     find_lanes_that_turn_far,
@@ -35,6 +35,7 @@ from vigym.core.solver.energy_surplus import (
 from vigym.core.solver.explained_work import measure_energy_change, spring_energy_at_knot
 from vigym.core.solver.iteration import reject_lanes
 from vigym.core.solver.parts import find_parts, find_short_parts
+from vigym.core.tables.plan import SKATE
 
 # Part of the step up to which inexact work of contacts is accepted
 SMALLEST_INEXACT = 1.0 / 16.0
@@ -66,12 +67,12 @@ def find_lanes_with_springs(d, step):
     The energy of a vibration that a long step did not resolve appears in a shorter step after it.
     Potentials may be as stiff as springs: in mechanisms with potentials all lanes are found.
     """
-    springs = d.full(1.0 if d.potential_count > 0 else 0.0)
+    springs = d.full(d.potential_count > 0)
     longer = maximum(absolute(step.h), absolute(step.rho * step.h))
     for p in range(d.dof_count):
         dof = d.dof(p)
         square = longer * longer * dof.stiffness
-        springs = maximum(springs, above(square, SLACK_SPRING * dof.effective_mass))
+        springs = springs | (square > SLACK_SPRING * dof.effective_mass)
     return springs
 
 
@@ -81,8 +82,8 @@ def find_lanes_of_rough_work(d, step):
 
     Work estimates are inaccurate with springs, imposed motions, held wrenches and rebounds.
     """
-    imposed = d.full(1.0 if d.wrench_count + d.motion_count > 0 else 0.0)
-    return maximum(maximum(imposed, find_lanes_with_springs(d, step)), find_lanes_that_rebound(d))
+    imposed = d.wrench_count + d.motion_count > 0
+    return imposed | find_lanes_with_springs(d, step) | find_lanes_that_rebound(d)
 
 
 @inline
@@ -91,7 +92,7 @@ def find_lanes_that_gain(change, share):
 
     A gain below a share of the energy before is allowed.
     """
-    return above(change.gain, share * change.before + LEAST_GAIN * change.scale + change.explained)
+    return change.gain > share * change.before + LEAST_GAIN * change.scale + change.explained
 
 
 @inline
@@ -101,9 +102,9 @@ def find_lanes_that_jump(d, change, turn):
     ``turn`` is the largest rotation [rad]: the energies in the middle of steps differ in proportion
     to its square.
     """
-    share, most = SMOOTH_GAIN + SMOOTH_GAIN_OF_TURN * turn * turn, d.full(MOST_SMOOTH_GAIN)
-    least = where(above(share, most), most, share) * change.after
-    return above(change.gain - change.explained, least + LEAST_GAIN * change.scale)
+    share = SMOOTH_GAIN + SMOOTH_GAIN_OF_TURN * turn * turn
+    least = minimum(share, MOST_SMOOTH_GAIN) * change.after
+    return change.gain - change.explained > least + LEAST_GAIN * change.scale
 
 
 @inline
@@ -113,7 +114,7 @@ def find_lanes_that_double(d, step, change):
     If springs are too fast for a step, no other check detects another root.
     """
     energy = change.before + spring_energy_at_knot(d, step)
-    return above(change.rise, energy + LEAST_GAIN * change.scale)
+    return change.rise > energy + LEAST_GAIN * change.scale
 
 
 @inline
@@ -123,15 +124,15 @@ def find_lanes_that_turn_round(d, step):
     Beyond that angle the momentum of a step falls, and its rate falls beyond 4.2 rad. The equations
     then have roots at which a joint beside one limit turns on to the other limit.
     """
-    o, found = d.full(0.0), d.full(0.0)
+    found = d.full(False)
     for r in range(d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
         if body.has_limit > 0:
             for j in range(body.translation_count + body.rotation_count):
                 _, slope, _, momentum_slope = dof_rate_over_step(d, i, j, step.knot3, step.h)
-                falls = maximum(above(o, step.h * slope), above(o, step.h * momentum_slope))
-                found = maximum(found, falls)
+                falls = (step.h * slope < 0.0) | (step.h * momentum_slope < 0.0)
+                found = found | falls
     return found
 
 
@@ -148,20 +149,20 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     """
     more = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     more = absolute(step.h) * max_over_body_lanes(more, step.h)
-    slight = above(more, d.full(SLIGHT_TURN))
-    if not any_lane(slight):
-        return d.full(0.0)
-    abrupt, springs = above(more, d.full(SMOOTH_TURN)), find_lanes_with_springs(d, step)
-    loose = maximum(parts.seeking, find_lanes_of_rough_work(d, step))
-    gains = find_lanes_that_gain(change, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
-    kinked = above(more, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
-    impact = maximum(but_not(above(more, d.full(HALF_TURN)), springs), gains)
+    slight = more > SLIGHT_TURN
+    if not slight.any():
+        return d.full(False)
+    abrupt, springs = more > SMOOTH_TURN, find_lanes_with_springs(d, step)
+    loose = parts.seeking | find_lanes_of_rough_work(d, step)
+    gains = find_lanes_that_gain(change, where(loose, LOOSE_GAIN, GAIN))
+    kinked = more > where(loose, ABRUPT_TURN, SLIGHT_TURN)
+    impact = (more > HALF_TURN) & ~springs | gains
     if d.has_limits > 0:
-        impact = maximum(impact, both(abrupt, find_lanes_that_turn_round(d, step)))
-    jumps = both(slight, find_lanes_that_jump(d, change, turn))
-    doubles = but_not(find_lanes_that_double(d, step, change), parts.seeking)
-    smooth = where(springs, doubles, maximum(abrupt, jumps))
-    return where(nonsmooth, both(kinked, impact), smooth)
+        impact = impact | abrupt & find_lanes_that_turn_round(d, step)
+    jumps = slight & find_lanes_that_jump(d, change, turn)
+    doubles = find_lanes_that_double(d, step, change) & ~parts.seeking
+    smooth = where(springs, doubles, abrupt | jumps)
+    return where(nonsmooth, kinked & impact, smooth)
 
 
 @inline
@@ -172,10 +173,10 @@ def reject_other_roots(d, step, parts, change, turn, suspects, solved):
     begin with halves, too. In mechanisms with contacts they do so after any such step: arms may
     swing on a body at rest, and halves in the same phase of every swing would add energy to it.
     """
-    if any_lane(suspects):
+    if suspects.any():
         others = find_lanes_of_other_roots(d, step, parts, change, turn, solved.nonsmooth)
-        others = both(suspects, others)
-        lasting = others if d.contact_count > 0 else but_not(others, solved.nonsmooth)
+        others = suspects & others
+        lasting = others if d.contact_count > 0 else others & ~solved.nonsmooth
         remember_part(d, lasting, parts.size)
         return reject_lanes(solved, others)
     return solved
@@ -188,15 +189,15 @@ def reject_parts_that_gain(d, step, parts, change, suspects, solved):
     Lanes whose work is known only roughly are left out. Longer parts, tried after the smallest one
     failed, fail only if they double the energy.
     """
-    suspects = both(suspects, solved.done)
-    if any_lane(suspects):
-        suspects = but_not(suspects, find_lanes_of_rough_work(d, step))
-        share = where(parts.seeking, d.full(SOUGHT_GAIN), d.full(GAIN_OF_PARTS))
-        return reject_lanes(solved, both(suspects, find_lanes_that_gain(change, share)))
+    suspects = suspects & solved.done
+    if suspects.any():
+        suspects = suspects & ~find_lanes_of_rough_work(d, step)
+        share = where(parts.seeking, SOUGHT_GAIN, GAIN_OF_PARTS)
+        return reject_lanes(solved, suspects & find_lanes_that_gain(change, share))
     return solved
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def find_lanes_of_inexact_work(d, h):
     """Find the lanes in which the work of contacts differs from their laws.
 
@@ -211,10 +212,10 @@ def find_lanes_of_inexact_work(d, h):
             error = error + contact.power_error
             size = size + absolute(contact.power)
     environment = d.environment
-    weight = 0.5 + 0.5 * environment.step_size / h
+    weight = knot_weight(environment.step_size / h)
     scale = environment.force_scale * environment.length_scale
     allowed = INEXACT_WORK * scale / (weight * h) + INEXACT_SHARE * size
-    return above(error, allowed)
+    return error > allowed
 
 
 @inline
@@ -224,10 +225,10 @@ def reject_inexact_work(d, parts, change, inexact, solved):
     After all shorter parts failed, they fail only if kinetic energy appears.
     """
     gains = find_lanes_that_gain(change, d.full(GAIN_OF_PARTS))
-    return reject_lanes(solved, but_not(inexact, but_not(parts.seeking, gains)))
+    return reject_lanes(solved, inexact & ~(parts.seeking & ~gains))
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def reduce_rebounds_that_gain(d, step, parts, change, rebounds):
     """Reduce rebounds in the lanes in which they give more energy than their landings took.
 
@@ -239,18 +240,17 @@ def reduce_rebounds_that_gain(d, step, parts, change, rebounds):
 
     Returns the lanes of both.
     """
-    long = above(parts.size, d.full(SMALLEST_INEXACT))
-    more = where(long, d.full(LEAST_REBOUND_GAIN), d.full(LEAST_GAIN))
+    long = parts.size > SMALLEST_INEXACT
+    more = where(long, LEAST_REBOUND_GAIN, LEAST_GAIN)
     allowed, given = energy_allowed_to_rebounds(d, more), energy_given_by_contacts(d, step)
-    gains = both(rebounds, above(given, allowed))
-    least = d.full(LEAST_SHARE)
+    gains = rebounds & (given > allowed)
     share = REDUCED * sqrt(allowed / where(gains, given, allowed))
-    share = where(share - least, share, least)
-    rises = both(rebounds, find_lanes_that_gain(change, d.full(LOOSE_GAIN)))
-    share = where(but_not(rises, gains), d.full(HALVED), share)
-    gains = maximum(gains, rises)
-    separable = both(above(parts.size, d.full(SEPARATE)), find_lanes_of_landings(d))
-    scale_rebounds(d, but_not(gains, separable), share)
+    share = where(share > LEAST_SHARE, share, LEAST_SHARE)
+    rises = rebounds & find_lanes_that_gain(change, d.full(LOOSE_GAIN))
+    share = where(rises & ~gains, HALVED, share)
+    gains = gains | rises
+    separable = (parts.size > SEPARATE) & find_lanes_of_landings(d)
+    scale_rebounds(d, gains & ~separable, share)
     return gains
 
 
@@ -262,7 +262,7 @@ def energy_given_by_contacts(d, step):
         contact = d.contact(c)
         if contact.kind < SKATE:
             power = power - contact.power
-    return (0.5 + 0.5 * step.rho) * step.h * power
+    return knot_weight(step.rho) * step.h * power
 
 
 @inline
@@ -271,8 +271,8 @@ def remove_rebounds_of_short_steps(d, parts, failed):
 
     Two contacts may hold a body while the rebound of each would release it.
     """
-    stuck = both(failed, above(d.full(2.0 * SMALLEST_INEXACT), parts.size))
-    if any_lane(stuck):
+    stuck = failed & (parts.size < 2.0 * SMALLEST_INEXACT)
+    if stuck.any():
         scale_rebounds(d, stuck, d.full(0.0))
 
 
@@ -282,8 +282,8 @@ def reject_rebounds_that_gain(d, step, parts, change, rebounds, solved):
 
     In the shortest steps rebounds are almost zero already, so another force causes the gain.
     """
-    rebounds = both(both(rebounds, solved.done), above(parts.size, d.full(LEAST_REBOUNDING)))
-    if any_lane(rebounds):
+    rebounds = rebounds & solved.done & (parts.size > LEAST_REBOUNDING)
+    if rebounds.any():
         gains = reduce_rebounds_that_gain(d, step, parts, change, rebounds)
         return reject_lanes(solved, gains)
     return solved
@@ -316,30 +316,30 @@ def find_lanes_to_check_roots(d, turn, solved):
     If bodies turn little, only steps of many iterations count: in other steps the forces are nearly
     those of the step before.
     """
-    hard = both(above(solved.iterations, d.full(FEW)), above(turn, d.full(0.5 * SLIGHT_TURN)))
-    return both(solved.done, maximum(above(turn, d.full(0.5 * ABRUPT_TURN)), hard))
+    hard = (solved.iterations > FEW) & (turn > 0.5 * SLIGHT_TURN)
+    return solved.done & ((turn > 0.5 * ABRUPT_TURN) | hard)
 
 
 @inline
 def find_suspects(d, step, parts, turn, far, solved):
     """Find the lanes whose energy is to be checked, before any energy is computed."""
-    done, o = solved.done, d.full(0.0)
-    hard = both(find_parts(parts), maximum(solved.nonsmooth, find_short_parts(parts)))
-    inexact, rebounds = o, o
+    done = solved.done
+    hard = find_parts(parts) & (solved.nonsmooth | find_short_parts(parts))
+    inexact, rebounds = d.full(False), d.full(False)
     if d.contact_count > 0:
-        inexact = both(done, find_lanes_of_inexact_work(d, step.h))
-        inexact = both(inexact, above(parts.size, d.full(SMALLEST_INEXACT)))
-        rebounds = both(done, find_lanes_that_rebound(d))
+        inexact = done & find_lanes_of_inexact_work(d, step.h)
+        inexact = inexact & (parts.size > SMALLEST_INEXACT)
+        rebounds = done & find_lanes_that_rebound(d)
     swings = find_lanes_that_may_swing(d, step, parts, done)
     roots = find_lanes_to_check_roots(d, turn, solved)
-    return Suspects(roots, both(done, hard), inexact, swings, far, rebounds)
+    return Suspects(roots, done & hard, inexact, swings, far, rebounds)
 
 
 @inline
 def find_any_suspects(suspects):
     """Return the lanes that at least one check examines."""
-    forces = maximum(maximum(suspects.parts, suspects.inexact), suspects.rebounds)
-    return maximum(maximum(suspects.roots, suspects.far), maximum(suspects.swings, forces))
+    forces = suspects.parts | suspects.inexact | suspects.rebounds
+    return suspects.roots | suspects.far | suspects.swings | forces
 
 
 @inline
@@ -358,12 +358,12 @@ def reject_wrong_steps(d, step, parts, rate, solved):
     """
     remove_rebounds_of_short_steps(d, parts, solved.failed)
     if d.potential_count > 0:
-        undefined = both(solved.done, find_lanes_without_potential(d, step.knot3))
+        undefined = solved.done & find_lanes_without_potential(d, step.knot3)
         solved = reject_lanes(solved, undefined)
     turn = absolute(step.h) * rate
     far, farthest = find_lanes_that_turn_far(d, step, parts, turn, solved)
     suspects = find_suspects(d, step, parts, turn, far, solved)
-    if not any_lane(find_any_suspects(suspects)):
+    if not find_any_suspects(suspects).any():
         return solved
     change = measure_energy_change(d, step)
     solved = reject_other_roots(d, step, parts, change, turn, suspects.roots, solved)

@@ -37,7 +37,7 @@ from vigym.core.loop.solve import (
     subtract_dual_shift_force,
 )
 from vigym.core.math.vectors import add, max_abs3, sub
-from vigym.core.model.tables.plan import BALL_PIVOT, HINGE_PIVOT
+from vigym.core.tables.plan import BALL_PIVOT, HINGE_PIVOT
 from vigym.core.tree.pivots import (
     close_joint,
     eliminate_ball,

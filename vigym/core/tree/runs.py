@@ -46,7 +46,7 @@ def run_of_parents(d, first, end):
 def largest_of_own(d, first, end, value):
     """Find the largest number in the lanes of a run of bodies."""
     own = lanes_of_rows(run_of_rows(first, end), value)
-    return max_over_body_lanes(where(own, value, 0.0 * own), d.full(0.0))
+    return max_over_body_lanes(where(own, value, 0.0), d.full(0.0))
 
 
 @inline

@@ -9,8 +9,7 @@ points of length l under a tension T resists motion across it with the stiffness
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.wrenches import knot_wrench
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import absolute, maximum, minimum, where
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.joint.geometry import anchor_separation
 from vigym.core.loop.constraints import row_direction
@@ -25,7 +24,7 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
-from vigym.core.model.context import first_point_spring, knot_buffer, point_spring_end
+from vigym.core.model.context import first_point_spring, knot_buffer, knot_weight, point_spring_end
 
 DEPENDENT = 1e-9  # part of a loop row's pivot below which the row depends on others
 
@@ -38,7 +37,7 @@ def inertia_across(d, i, knot, arm):
     """
     inertia, square = inertia_matrix(d.body(i)), dot(arm, arm)
     own = mat_t_vec(d.pose(knot, i).rotation, arm)
-    along = dot(own, mat_vec(inertia, own)) / where(square, square, 1.0 + 0.0 * square)
+    along = dot(own, mat_vec(inertia, own)) / where(square > 0.0, square, 1.0)
     return 0.5 * (inertia[0] + inertia[4] + inertia[8] - along), square
 
 
@@ -59,10 +58,10 @@ def add_swing_stiffness(d, i, knot, force):
         other, other_square = inertia_across(d, p, knot, arm)
         mobility = mobility + 1.0 / parent.mass
         inertia = other + other_square / (mobility + square / own)
-        parent.mass_term = parent.mass_term - dot(force, arm) / inertia
+        parent.swing_stiffness = parent.swing_stiffness - dot(force, arm) / inertia
         mobility = mobility + other_square / other
     inertia = own + square / mobility
-    body.mass_term = body.mass_term + dot(force, pose.arm) / inertia
+    body.swing_stiffness = body.swing_stiffness + dot(force, pose.arm) / inertia
     return inertia
 
 
@@ -72,9 +71,9 @@ def stiffness_across(d, dof, rho):
 
     It is the force of the solution over the length, and never above the spring's own stiffness.
     """
-    length = where(dof.sine, dof.sine, d.full(1.0))
-    across = maximum(2.0 / (1.0 + rho) * dof.accepted_load / length, d.full(0.0))
-    return where(above(across, dof.stiffness), dof.stiffness, across)
+    length = where(dof.sine > 0.0, dof.sine, 1.0)
+    across = maximum(1.0 / knot_weight(rho) * dof.accepted_load / length, 0.0)
+    return minimum(across, dof.stiffness)
 
 
 @inline
@@ -118,7 +117,7 @@ def add_swings_of_springs(d, step):
     for loop in range(first_point_spring(d), point_spring_end(d)):
         a, b = d.body(d.body(loop).parent), d.body(d.body(loop).child)
         at_a, at_b = swings_at_ends(d, loop, step.knot2, step.rho)
-        a.mass_term, b.mass_term = a.mass_term + at_a, b.mass_term + at_b
+        a.swing_stiffness, b.swing_stiffness = a.swing_stiffness + at_a, b.swing_stiffness + at_b
 
 
 @phase(needs="loops", otherwise=zero)
@@ -127,10 +126,10 @@ def largest_swing_of_springs(d, step):
     most = d.full(0.0)
     if point_spring_end(d) > first_point_spring(d):
         for i in range(1, d.body_count):
-            d.body(i).mass_term = d.full(0.0)
+            d.body(i).swing_stiffness = 0.0
         add_swings_of_springs(d, step)
         for i in range(1, d.body_count):
-            most = maximum(most, d.body(i).mass_term)
+            most = maximum(most, d.body(i).swing_stiffness)
     return most
 
 
@@ -145,7 +144,7 @@ def damped_share(d, i, inertia, h):
     for j in range(body.rotation_count):
         dof = d.dof(body.first_dof + body.translation_count + j)
         damping = absolute(h) * (dof.damping + dof.kd) / inertia
-        least = damping if j == 0 else where(above(least, damping), damping, least)
+        least = damping if j == 0 else minimum(least, damping)
     return 2.0 / (2.0 + least)
 
 
@@ -158,7 +157,7 @@ def largest_pull(d, rho):
     pull, length = d.full(0.0), d.environment.length_scale
     for p in range(d.dof_count):
         pull = pull + absolute(d.dof(p).accepted_load)
-    pull = maximum(pull, pull / length) * absolute(2.0 / (1.0 + rho))
+    pull = maximum(pull, pull / length) * absolute(1.0 / knot_weight(rho))
     for i in range(1, d.wrench_count):
         wrench = d.wrench(i)
         force = absolute_sum(wrench.force) + absolute_sum(wrench.body_force)
@@ -181,12 +180,12 @@ def jerk_of_body(d, i, step):
 
     Returns (change of the velocity [m/s, world], of the angular velocity [rad/s, body axes]).
     """
-    environment, one = d.environment, d.full(1.0)
+    environment = d.environment
     h1, h0 = environment.step_size, environment.previous_step_size
     earlier, start = d.pose(knot_buffer(d, 1), i), d.pose(step.knot2, i)
     end = d.pose(step.knot3, i)
     new = step.h / (step.h + h1)
-    old = step.h / where(absolute(h1 + h0), h1 + h0, one)
+    old = step.h / where(absolute(h1 + h0) > 0.0, h1 + h0, 1.0)
     v = scale(new, sub(end.velocity, start.velocity))
     w = scale(new, sub(end.angular_velocity, start.angular_velocity))
     v = axpy(-old, sub(start.velocity, earlier.velocity), v)
@@ -232,7 +231,7 @@ def work_across_spring(d, loop, step):
     jerk = jerk_of_end(d, closure.child, step, arm_b)
     jerk = sub(jerk, jerk_of_end(d, closure.parent, step, arm_a))
     square, along = dot(line, line), dot(line, jerk)
-    along = along * along / where(square, square, d.full(1.0))
+    along = along * along / where(square > 0.0, square, 1.0)
     across = stiffness_across(d, d.dof(closure.first_dof), step.rho)
     return across * (dot(jerk, jerk) - along)
 
@@ -253,11 +252,11 @@ def find_lanes_of_dependent_rows(d, closure):
 
     Their multipliers are not determined, and may be huge.
     """
-    dependent = d.full(0.0)
+    dependent = d.full(False)
     for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
         loop_row = d.loop_row(r)
-        left = absolute(d.full(DEPENDENT) * loop_row.accepted_pivot_ratio)
-        dependent = maximum(dependent, above(left, d.full(1.0)))
+        left = absolute(DEPENDENT * loop_row.accepted_pivot_ratio)
+        dependent = dependent | (left > 1.0)
     return dependent
 
 
@@ -267,10 +266,10 @@ def subtract_loop_forces_of_step(d, step):
 
     Also those of springs between points. Joints whose forces are not determined are left out.
     """
-    work, known = d.full(0.0), 2.0 / (1.0 + step.rho)
+    work, known = d.full(0.0), 1.0 / knot_weight(step.rho)
     for loop in range(d.first_loop, point_spring_end(d)):
         closure, force = d.body(loop), zero3(d)
-        share = where(find_lanes_of_dependent_rows(d, closure), d.full(0.0), known)
+        share = where(find_lanes_of_dependent_rows(d, closure), 0.0, known)
         a, b = closure.parent, closure.child
         arm_a, arm_b, _ = spring_arms(d, loop, step.knot2)
         if loop < first_point_spring(d):  # a joint's force acts in b's anchor
@@ -308,11 +307,11 @@ def find_forces_on_bodies(d, step):
         body = d.body(i)
         change = sub(d.pose(step.knot3, i).velocity, d.pose(step.knot2, i).velocity)
         body.force = scale(body.mass, sub(scale(per_h, change), gravity))
-        body.mass_term = d.full(0.0)
+        body.swing_stiffness = 0.0
     for i in range(1, d.wrench_count):
         body = d.body(i)
         force = knot_wrench(d, i, step.knot2, step.rho)[0]
-        body.force = axpy(-2.0 / (1.0 + step.rho), force, body.force)
+        body.force = axpy(-1.0 / knot_weight(step.rho), force, body.force)
 
 
 @phase
@@ -336,7 +335,7 @@ def find_swings(d, step):
     for i in range(d.body_count - 1, 0, -1):
         body, force = d.body(i), d.body(i).force
         inertia = add_swing_stiffness(d, i, knot, force)
-        most = maximum(most, body.mass_term * damped_share(d, i, inertia, step.h))
+        most = maximum(most, body.swing_stiffness * damped_share(d, i, inertia, step.h))
         work = work + work_in_swings(d, i, step, d.pose(knot, i).arm, force)
         if body.parent > 0:
             parent = d.body(body.parent)
@@ -344,6 +343,6 @@ def find_swings(d, step):
             arm = sub(d.pose(knot, i).anchor, d.pose(knot, body.parent).position)
             work = work - work_in_swings(d, body.parent, step, arm, force)
     jerks = energy_of_jerks(d, step)
-    known, twice = d.environment.history - 0.5, 2.0 * where(jerks, jerks, d.full(1.0))
-    work, across = where(known, work / twice, 0.0 * work), where(known, across / twice, 0.0 * work)
+    known, twice = d.environment.history > 0.5, 2.0 * where(jerks > 0.0, jerks, 1.0)
+    work, across = where(known, work / twice, 0.0), where(known, across / twice, 0.0)
     return most, work, across, jerks

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vigym.core.model.tables.constants import CONTACT_MODEL, LOOP_ROW_MODEL
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.constants import CONTACT_MODEL, LOOP_ROW_MODEL
+from vigym.core.tables.plan import (
     BALL_CONTACT,
     CELL_SIZE,
     CONTACT_PLAN,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vigym.core.model.tables.constants import DOF_MODEL
+from vigym.core.tables.constants import DOF_MODEL
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.mechanism.topology.joint_frames import relative_pose

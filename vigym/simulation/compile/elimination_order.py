@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     COUPLED_ROW,
     FILL_IN_PLAN,
     LOOP_ROW_PLAN,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vigym.core.compiler.callbacks import Compiled, compilable_of_user, compile_function
-from vigym.core.model.tables.constants import LOOP_ROW_MODEL, TERM_MODEL
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.constants import LOOP_ROW_MODEL, TERM_MODEL
+from vigym.core.tables.plan import (
     MOTION_PLAN,
     POTENTIAL_PLAN,
     PRESCRIBED_ROW,

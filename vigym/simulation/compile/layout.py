@@ -9,7 +9,7 @@ import numpy as np
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.contact_slots import LEAST_ALIKE
 from vigym.core.model.layout import header_of
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     ACTIVE_JOINT_PLAN,
     ACTUATOR_PLAN,
     BALL_PIVOT,

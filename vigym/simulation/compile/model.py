@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vigym.core.model.layout import Model
-from vigym.core.model.tables.constants import BODY_MODEL, ENVIRONMENT_MODEL, LOOP_ROW_MODEL
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.constants import BODY_MODEL, ENVIRONMENT_MODEL, LOOP_ROW_MODEL
+from vigym.core.tables.plan import (
     COMPLIANT_LENGTH_ROW,
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_POSITION_ROW,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vigym.core.model.tables.constants import DOF_MODEL
-from vigym.core.model.tables.plan import DC_MOTOR, NO_MOTOR, PD_MOTOR
+from vigym.core.tables.constants import DOF_MODEL
+from vigym.core.tables.plan import DC_MOTOR, NO_MOTOR, PD_MOTOR
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.motors import Motor
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.contact_slots import LEAST_ALIKE
-from vigym.core.model.tables.plan import HINGE_PIVOT, ORIENTATION_ROW, POSITION_ROW
+from vigym.core.tables.plan import HINGE_PIVOT, ORIENTATION_ROW, POSITION_ROW
 from vigym.mechanism.topology.graph import spanning_tree
 
 if TYPE_CHECKING:

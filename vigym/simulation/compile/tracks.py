@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym.core.compiler.transforms import compile_transform
-from vigym.core.model.tables.constants import (
+from vigym.core.tables.constants import (
     DOF_MODEL,
     POINT_MODEL,
     SIDE_MODEL,
     SLIDE_MODEL,
     TRACK_MODEL,
 )
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     CURVE_SIDE,
     ELLIPSOID_SIDE,
     HELIX_SIDE,

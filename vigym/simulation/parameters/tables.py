@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.core.model.layout import Model, header_of, plan_rows
-from vigym.core.model.tables.plan import CONTACT_PLAN, PAIR_BALL_CONTACT, PAIR_TAIL_CONTACT
+from vigym.core.tables.plan import CONTACT_PLAN, PAIR_BALL_CONTACT, PAIR_TAIL_CONTACT
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.contacts import contact_names
 from vigym.mechanism.mechanism import Mechanism

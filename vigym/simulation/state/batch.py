@@ -11,13 +11,6 @@ from numpy.typing import NDArray
 
 from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import assemble, read, reset, start, step
-from vigym.core.model.context import (
-    ALL_FEATURES,
-    LOOPS,
-    LOOPS_AND_CONTACTS,
-    PLAIN_TREE,
-    WITH_IMPOSED,
-)
 from vigym.core.model.layout import (
     KNOT_BUFFERS,
     Model,
@@ -27,8 +20,9 @@ from vigym.core.model.layout import (
     lay_out,
     model_table,
 )
-from vigym.core.model.tables.plan import HEADER
-from vigym.core.model.tables.state import ENVIRONMENT_STATE
+from vigym.core.tables.features import smallest_set
+from vigym.core.tables.plan import HEADER
+from vigym.core.tables.state import ENVIRONMENT_STATE
 from vigym.simulation.state.threads import run_interruptible, run_parallel, split_groups
 
 Array = NDArray[np.float64]
@@ -78,7 +72,7 @@ class LaneGroups:
         MemoryError: more environments than the machine has memory for.
 
     Attributes:
-        plan, table, state, work: the arrays of `vigym.core.model.tables`; work is a list, one for
+        plan, table, state, work: the arrays of `vigym.core.tables`; work is a list, one for
             each thread. In slots of eight bytes: float64 that may be two float32.
         features: of the mechanism, which kernels are compiled for: of plain trees, with loops,
             with contacts too, or of all there is.
@@ -111,13 +105,7 @@ class LaneGroups:
         require_memory(self.count, 8.0 * self.state_size * self.groups / self.count)
         features = {HEADER.feature(name) for name in HEADER.names if header[name] != 0}
         features -= {None, "plain", "packs"}  # these two change no choice of kernels
-        self.features: complex | None = LOOPS if features else PLAIN_TREE
-        if "contacts" in features:
-            self.features = LOOPS_AND_CONTACTS
-        if features & {"terrain", "imposed"}:
-            self.features = WITH_IMPOSED
-        if "tracks" in features:
-            self.features = ALL_FEATURES
+        self.features = smallest_set(features)
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)
         self.work: list[Array] = [
@@ -166,7 +154,7 @@ class LaneGroups:
             calls[start.start] = rows, 0.01, rows, rows
         calls[step.step] = rows, rows, 0.01, 2, 1, 1e-10, 1, rows
         calls[read.read] = (rows,)
-        first = *self.tables, self.features, self._layout
+        first = *self.tables, self.features.token, self._layout
         return [(k, (*first, *given, *self._ends(1, k is step.step))) for k, given in calls.items()]
 
     def call(
@@ -201,7 +189,7 @@ class LaneGroups:
         spans = self._whole if len(self.work) == 1 else self._shared(kernel, max(1, steps))
         if len(spans) == 1:
             ends = self._ends(self.groups, steps)
-            kernel(*self.tables, self.features, self._layout, *arguments, *ends)
+            kernel(*self.tables, self.features.token, self._layout, *arguments, *ends)
         else:
             run_parallel(
                 lambda k: self._call_span(kernel, arguments, spans[k], self.work[k], steps),
@@ -249,7 +237,7 @@ class LaneGroups:
         )
         own = (a[rows] if isinstance(a, np.ndarray) else a for a in arguments)
         arrays = self._arrays(table, self._state[start * size : stop * size], work)
-        kernel(*arrays, self.features, self._layout, *own, *self._ends(stop - start, steps))
+        kernel(*arrays, self.features.token, self._layout, *own, *self._ends(stop - start, steps))
 
     def _ends(self, groups: int, steps: int) -> tuple[int, ...]:
         """Return the last arguments of a kernel: of a step its range of groups, too."""
@@ -304,7 +292,7 @@ class LaneGroups:
     def update_derived(self) -> None:
         """Rebuild derived values after poses were written to the state."""
         reset.update_all_derived(
-            *self.tables, self.features, self._layout, self.groups, self._stride
+            *self.tables, self.features.token, self._layout, self.groups, self._stride
         )
 
     def _shared(self, kernel: Kernel, steps: int) -> list[tuple[int, int]]:

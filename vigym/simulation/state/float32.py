@@ -16,8 +16,8 @@ from vigym.core.compiler import COMPILES
 from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import float32 as kernels
 from vigym.core.model.layout import KNOT_BUFFERS, Model, aligned_zeros, initial_state
-from vigym.core.model.tables.constants import ENVIRONMENT_MODEL
 from vigym.core.solver.convergence import ROUND_OFF
+from vigym.core.tables.constants import ENVIRONMENT_MODEL
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.state.batch import Array, Kernel, LaneGroups
 

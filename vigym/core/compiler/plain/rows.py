@@ -7,20 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from vigym.core.compiler.plain.values import Number
-from vigym.core.model.tables.plan import HEADER
-from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
+from vigym.core.compiler.plain.values import Number, value_of
+from vigym.core.tables.features import FEATURE_SETS
+from vigym.core.tables.plan import HEADER
+from vigym.core.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
 
-_CONTACTS = {"loops", "contacts"}
-_IMPOSED = _CONTACTS | {"terrain", "imposed"}
-# of mechanisms, by the type of the number that tells them; None: of every one
-_FEATURES = {
-    type(None): {None, "plain"},
-    bool: {None, "loops"},
-    int: {None, *_CONTACTS},
-    float: {None, *_IMPOSED},
-    complex: {None, *_IMPOSED, "tracks"},
-}
+# by the type of the token; None: of every mechanism
+_FEATURES = {type(found.token): {None, *found.features} for found in FEATURE_SETS}
 
 
 class Row:
@@ -59,6 +52,8 @@ class Row:
     def _read(self, table, field, offset):
         """Read a number, a tuple of numbers, or a view of those that are read one by one."""
         numbers, start = self._tables[table]
+        if field.is_mask:
+            return numbers[start + offset] > 0.0
         if field.width == 1 and not field.indexed:
             return numbers[start + offset]
         values = numbers[start + offset : start + offset + field.width]
@@ -138,8 +133,8 @@ class Data:
         return self.dof_count
 
     def full(self, number):
-        """Return a number as a value."""
-        return Number(number)
+        """Return a number, or a truth value, as a value."""
+        return value_of(number)
 
     def number(self, slot):
         """Read the float that lies in a slot of the plan."""
@@ -174,5 +169,5 @@ def group_data(plan, model, state, work, model_start, state_start, work_start, f
     """Make the data of the environment whose tables start at these slots of the flat arrays."""
     tables = {"plan": plan, "model": model, "state": state, "work": work}
     starts = {"model": model_start, "state": state_start, "work": work_start}
-    kind = float if isinstance(features, float) else type(features)
+    kind = float if isinstance(features, float) else type(features)  # numpy's floats, too
     return Data(tables, starts, _FEATURES[kind])

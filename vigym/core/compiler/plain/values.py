@@ -1,7 +1,7 @@
 """Values of lanes as single floats, in place of ``simd``, ``lanes`` and ``packs``.
 
 Numbers are ``numpy.float64``: unlike those of Python they divide by zero as processors do. Masks
-are 1 or 0.
+are ``numpy.bool_``: unlike truth values of Python they have ``~`` and ``any``.
 """
 
 import numpy as np
@@ -10,14 +10,30 @@ LANES = 1
 Number = np.float64
 
 
+def value_of(scalar):
+    """Return a number or a truth value as the value of its only lane."""
+    return np.bool_(scalar) if isinstance(scalar, bool | np.bool_) else Number(scalar)
+
+
 def where(mask, a, b):
-    """Select ``a`` where ``mask > 0``, else ``b``."""
-    return a if mask > 0.0 else b
+    """Select ``a`` where the mask is set, else ``b``.
+
+    Raises:
+        TypeError: the mask is a number.
+    """
+    if not isinstance(mask, bool | np.bool_):
+        raise TypeError(f"where: found {mask!r}, expected a mask")
+    return value_of(a if mask else b)
 
 
 def maximum(a, b):
     """Find the larger of two values; NaN if either is."""
-    return a if a != a or a > b else b
+    return Number(a if a != a or a > b else b)
+
+
+def minimum(a, b):
+    """Find the smaller of two values; ``a`` if either is NaN."""
+    return Number(b if a > b else a)
 
 
 def absolute(a):
@@ -50,26 +66,6 @@ def store(table, at, value):
     table[at] = value
 
 
-def above(a, b):
-    """Return the mask of ``a > b``; a NaN is above nothing."""
-    return Number(a - b > 0.0)
-
-
-def both(a, b):
-    """Return the mask of what is set in both masks."""
-    return where(a, b, a * 0.0)
-
-
-def but_not(a, b):
-    """Return the mask of what is set in ``a`` and not in ``b``."""
-    return where(b, b * 0.0, a)
-
-
-def any_lane(mask):
-    """Return whether a mask is set."""
-    return bool(mask > 0.0)
-
-
 def lane(a, index):
     """Return the only lane."""
     return a
@@ -77,7 +73,7 @@ def lane(a, index):
 
 def with_lane(a, index, value):
     """Replace the only lane."""
-    return Number(value)
+    return value_of(value)
 
 
 def select_by_precision(pair, like):

@@ -13,9 +13,8 @@ cone. Torsion keeps its projection.
 """
 
 from vigym.core.body.correction import free_fall_acceleration
-from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import absolute, maximum, sqrt, where
+from vigym.core.compiler.kernel import inline, no_lanes, phase, zero
+from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.contact.laws.projection_law import (
     Trial,
@@ -57,8 +56,8 @@ def max_approach_speed(d):
     fastest = o
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active) and not is_nonholonomic(contact):
-            fastest = maximum(fastest, where(contact.active, -contact.velocity[0], o))
+        if contact.active.any() and not is_nonholonomic(contact):
+            fastest = maximum(fastest, where(contact.active, -contact.velocity[0], 0.0))
     return fastest
 
 
@@ -87,22 +86,22 @@ def tightened_relaxation(d, per_h):
     return TIGHTENED * TIGHT * d.environment.force_scale * free_fall_speed(d, per_h)
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def find_lanes_of_forces_at_gaps(d, h):
     """Find the lanes in which the relaxation holds up a body that is above the ground.
 
     The force of a contact is a good part of the weight that it meets there, and its gap is open: a
     light limb of a heavy body would float. ``h`` is the step [s].
     """
-    found = d.full(0.0)
+    found = d.full(False)
     acceleration = MUCH_LOAD * free_fall_acceleration(d)
     rate = MUCH_GAP * d.environment.length_scale / absolute(h)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active) and not is_nonholonomic(contact):
-            loaded = above(contact.force[0], acceleration * contact.effective_mass)
-            open_gap = above(contact.dual[0], rate + 0.0 * found)
-            found = maximum(found, both(contact.active, both(loaded, open_gap)))
+        if contact.active.any() and not is_nonholonomic(contact):
+            loaded = contact.force[0] > acceleration * contact.effective_mass
+            open_gap = contact.dual[0] > rate
+            found = found | contact.active & loaded & open_gap
     return found
 
 
@@ -112,9 +111,9 @@ def adapt_relaxation(kappa, step_length, part_inside, tight):
 
     It rises where nearly nothing of the increment stays inside the cones: away from their boundary.
     """
-    next_kappa = where(step_length - 0.5, maximum(tight, CENTRED * kappa), kappa)
-    raised = where(MOST_RAISED * tight - kappa, RAISED * kappa, kappa)
-    return where(NEARLY_NOTHING - part_inside, raised, next_kappa)
+    next_kappa = where(step_length > 0.5, maximum(tight, CENTRED * kappa), kappa)
+    raised = where(MOST_RAISED * tight > kappa, RAISED * kappa, kappa)
+    return where(part_inside < NEARLY_NOTHING, raised, next_kappa)
 
 
 # --- the law --------------------------------------------------------------------------------------
@@ -127,14 +126,13 @@ def choose_first_iterate(f, u, s, psi, kappa, speed, least_force):
     At the first iteration (s = 0) the force is not less than ``least_force`` [N], to be away from
     the boundary of its cone, and without friction.
     """
-    o = 0.0 * s
     moving = u[1] * u[1] + u[2] * u[2]
-    gamma = where(s, f[0], where(f[0] - least_force, f[0], least_force))
+    gamma = where(s > 0.0, f[0], where(f[0] > least_force, f[0], least_force))
     least = kappa / gamma
     psi_kept = maximum(psi, sqrt(moving + least * least))
-    psi_new = where(s, psi_kept, sqrt(moving + speed * speed))
-    s_new = where(s, s, where(u[0] - speed, u[0], speed))
-    return (gamma, where(s, f[1], o), where(s, f[2], o)), s_new, psi_new
+    psi_new = where(s > 0.0, psi_kept, sqrt(moving + speed * speed))
+    s_new = where(s > 0.0, s, where(u[0] > speed, u[0], speed))
+    return (gamma, where(s > 0.0, f[1], 0.0), where(s > 0.0, f[2], 0.0)), s_new, psi_new
 
 
 @inline
@@ -159,11 +157,7 @@ def linearize_relaxed_complementarity(f, u, s, psi, kappa):
     p2 = (per * gamma * e2 - b2) * per_d
     d1 = per * (e1 + b1 * pg)  # of beta by minus the change of gamma
     d2 = per * (e2 + b2 * pg)
-    force = (
-        gamma + g0,
-        b1 + per * (r1 - b1 * p0) - d1 * g0,
-        b2 + per * (r2 - b2 * p0) - d2 * g0,
-    )
+    force = (gamma + g0, b1 + per * (r1 - b1 * p0) - d1 * g0, b2 + per * (r2 - b2 * p0) - d2 * g0)
     k11 = per * (gamma + b1 * p1)
     k12 = per * b1 * p2
     k21 = per * b2 * p1
@@ -210,9 +204,9 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes, resumes
     last, dual = contact.force, contact.dual
     least = rho * speed if resumes else kappa / speed
     f, s, psi = choose_first_iterate(last, u, dual[0], dual[1], kappa, speed, least)
-    force = select3(both(active, lanes), f, (last[0], last[1], last[2]))
+    force = select3(active & lanes, f, (last[0], last[1], last[2]))
     contact.force = (force[0], force[1], force[2], last[3])
-    s_next, psi_next = where(active, s, o), where(active, psi, o)
+    s_next, psi_next = where(active, s, 0.0), where(active, psi, 0.0)
     contact.dual = (where(lanes, s_next, dual[0]), where(lanes, psi_next, dual[1]))
     force, slopes, dual_slopes = linearize_relaxed_complementarity(f, u, s, psi, kappa)
     contact.dual_slopes = dual_slopes
@@ -241,9 +235,9 @@ def step_to_cone_boundary(x, dx):
     b = x[0] * dx[0] - (x[1] * dx[1] + x[2] * dx[2])
     c = x[0] * x[0] - (x[1] * x[1] + x[2] * x[2])
     root = b * b - a * c
-    per = sqrt(where(root, root, 0.0 * root)) - b
-    ends = where(per - c, c / where(per, per, 1.0 + 0.0 * per), 1.0 + 0.0 * c)
-    return where(ends, ends, 0.0 * ends)
+    per = sqrt(where(root > 0.0, root, 0.0)) - b
+    ends = where(per > c, c / where(per > 0.0, per, 1.0), 1.0)
+    return where(ends > 0.0, ends, 0.0)
 
 
 @inline
@@ -276,6 +270,6 @@ def update_interior_duals(contact, change, per_h, kappa, speed):
     primal = step_to_cone_boundary((f[0], f[1], f[2]), (g[0] - f[0], g[1] - f[1], g[2] - f[2]))
     eta = later[1] - now[1], later[2] - now[2]
     dual = step_to_cone_boundary((psi, now[1], now[2]), (psi_later - psi, eta[0], eta[1]))
-    step_length = where(step_length - primal, primal, step_length)
-    step_length = where(step_length - dual, dual, step_length)
+    step_length = minimum(step_length, primal)
+    step_length = minimum(step_length, dual)
     return BOUNDARY * step_length, interior_law_error(contact, now, per_h, kappa, speed)

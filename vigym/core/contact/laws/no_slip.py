@@ -19,12 +19,11 @@ carry it.
 """
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above
 from vigym.core.compiler.simd import maximum, sqrt, where
 from vigym.core.contact.plane import DEGENERATE, plane_tangents
 from vigym.core.math.turns import rolling_factor, rolling_slope
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, sub, zero3
-from vigym.core.model.tables.plan import SKATE
+from vigym.core.tables.plan import SKATE
 
 GRIP = 1e-3  # gap of a wheel, in parts of its radius, up to which it touches the ground
 
@@ -38,8 +37,8 @@ def is_nonholonomic(contact):
 @inline
 def find_gripping_lanes(d, contact, gap):
     """Find the lanes in which a skate holds, all of them, or a wheel whose rim touches."""
-    grip = above(GRIP * contact.radius, gap)
-    return grip if contact.kind > SKATE else d.full(1.0)
+    grip = GRIP * contact.radius > gap
+    return grip if contact.kind > SKATE else d.full(True)
 
 
 @inline
@@ -56,11 +55,11 @@ def rolling_direction_slope(axle, normal, motion):
     """Compute the derivative of f . ``motion`` by a rotation of the body, f along axle x normal."""
     across = cross(axle, normal)
     square = dot(across, across)
-    clear = square - DEGENERATE
-    per_square = where(clear, 1.0 / where(clear, square, square * 0.0 + 1.0), square * 0.0)
+    clear = square > DEGENERATE
+    per_square = where(clear, 1.0 / where(clear, square, 1.0), 0.0)
     flat = axpy(-per_square * dot(across, motion), across, motion)
     slope = axpy(dot(axle, flat), normal, scale(-dot(axle, normal), flat))
-    return scale(per_square * sqrt(maximum(square, 0.0 * square)), slope)
+    return scale(per_square * sqrt(maximum(square, 0.0)), slope)
 
 
 @inline

@@ -22,7 +22,6 @@ at knot 2 and the motions at knot 3: a contact is a leaf of the graph, eliminate
 from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.math.vectors import add, dot, scale
@@ -66,14 +65,14 @@ def disc_projection_terms(d, z, r):
     Returns (direction of z, whether it is outside of the disc, r over its length).
     """
     length = sqrt(z[0] * z[0] + z[1] * z[1])
-    per_length = 1.0 / where(length, length, d.full(1.0))
-    return (per_length * z[0], per_length * z[1]), above(length, r), r * per_length
+    per_length = 1.0 / where(length > 0.0, length, 1.0)
+    return (per_length * z[0], per_length * z[1]), length > r, r * per_length
 
 
 @inline
 def clamp_symmetric(z, r):
     """Clamp a number to [-r, r]."""
-    return where(z - r, r, where(-z - r, -r, z))
+    return where(z > r, r, where(-z > r, -r, z))
 
 
 @inline
@@ -99,20 +98,19 @@ def choose_third_branch(d, contact, z, radius, loaded):
 
     Returns (lanes in which it sticks, lanes in which it opens).
     """
-    o, one = d.full(0.0), d.full(1.0)
     _, outside, _ = disc_projection_terms(d, z, radius)
-    branch = where(loaded, one + outside, o)
-    change, half = absolute(branch - contact.branch), d.full(0.5)
-    turns = contact.branch_turns + above(change, one + half)
-    sticks = both(both(loaded, outside), above(turns, d.full(OPEN_TURNS)))
-    between = both(above(branch, half), above(contact.branch, half))
-    slip_turns = contact.slip_turns + both(between, above(change, half))
-    opens = above(slip_turns, d.full(SLIP_TURNS))
-    branch = where(opens, o, where(sticks, one, branch))
+    branch = where(loaded, where(outside, 2.0, 1.0), 0.0)
+    change = absolute(branch - contact.branch)
+    turns = contact.branch_turns + where(change > 1.5, 1.0, 0.0)
+    sticks = loaded & outside & (turns > OPEN_TURNS)
+    between = (branch > 0.5) & (contact.branch > 0.5)
+    slip_turns = contact.slip_turns + where(between & (change > 0.5), 1.0, 0.0)
+    opens = slip_turns > SLIP_TURNS
+    branch = where(opens, 0.0, where(sticks, 1.0, branch))
     # Lanes where the contact is inactive keep theirs: of a single robot it would be skipped.
     active = contact.active
-    contact.branch_turns = where(active, where(sticks, o, turns), contact.branch_turns)
-    contact.slip_turns = where(active, where(opens, o, slip_turns), contact.slip_turns)
+    contact.branch_turns = where(active, where(sticks, 0.0, turns), contact.branch_turns)
+    contact.slip_turns = where(active, where(opens, 0.0, slip_turns), contact.slip_turns)
     contact.branch = where(active, branch, contact.branch)
     return sticks, opens
 
@@ -129,8 +127,7 @@ def linearize_disc_friction(d, trial, z, rho_t, sticks):
     rho, prox = trial.rho, trial.prox
     normal_force = trial.normal_force
     way, slips, a = disc_projection_terms(d, z, trial.radius)
-    slips = but_not(slips, sticks)
-    o = d.full(0.0)
+    slips = slips & ~sticks
     per_prox = 1.0 / prox
     per = rho_t * per_prox
     keep = 1.0 - prox
@@ -141,10 +138,10 @@ def linearize_disc_friction(d, trial, z, rho_t, sticks):
     aside = back * aside - side * drift
     g1 = where(slips, normal_force * way[0] + aside * way[1], f0[1] - per * u[1])
     g2 = where(slips, normal_force * way[1] - aside * way[0], f0[2] - per * u[2])
-    k1n = where(slips, rho * per_prox * way[0], o)
-    k2n = where(slips, rho * per_prox * way[1], o)
+    k1n = where(slips, rho * per_prox * way[0], 0.0)
+    k2n = where(slips, rho * per_prox * way[1], 0.0)
     k11 = where(slips, side * way[1] * way[1], per)
-    k12 = where(slips, -side * way[0] * way[1], o)
+    k12 = where(slips, -side * way[0] * way[1], 0.0)
     k22 = where(slips, side * way[0] * way[0], per)
     return g1, g2, k1n, k2n, k11, k12, k22
 
@@ -156,14 +153,12 @@ def linearize_interval_force(d, trial, anchor, velocity, z, per):
     ``anchor`` and ``velocity`` are its own elements of the trial's, ``per`` its slope that sticks.
     Returns (force at zero increment, slope by the normal velocity, slope by its own velocity).
     """
-    o = d.full(0.0)
-    one = d.full(1.0)
-    slips = above(absolute(z), trial.radius)
-    sign = where(z, one, -one)
+    slips = absolute(z) > trial.radius
+    sign = where(z > 0.0, 1.0, -1.0)
     return (
         where(slips, sign * trial.normal_force, anchor - per * velocity),
-        where(slips, trial.rho / trial.prox * sign, o),
-        where(slips, o, per),
+        where(slips, trial.rho / trial.prox * sign, 0.0),
+        where(slips, 0.0, per),
     )
 
 
@@ -203,14 +198,14 @@ def scale_tangents_by_friction(d, contact, velocity, rho):
     f1 = force[1] + force[2] if d.pyramid > 0 else force[1]
     driving = f1 - rho * dot(t1, extract_point_velocity(velocity))
     # driven forwards: slips backwards
-    mu1 = where(driving, contact.friction_backward, contact.friction_along)
+    mu1 = where(driving > 0.0, contact.friction_backward, contact.friction_along)
     mu2 = contact.friction_across
     t1 = scale(mu1, t1)
     t2 = scale(mu2, t2)
-    mu = where(mu1 - mu2, mu1, mu2)
+    mu = maximum(mu1, mu2)
     if d.pyramid > 0:
         t1, t2 = scale(0.5, add(t1, t2)), scale(0.5, add(t1, scale(-1.0, t2)))
-    mu = where(mu - TINY_FRICTION, mu, d.full(TINY_FRICTION))
+    mu = maximum(mu, TINY_FRICTION)
     return t1, t2, rho / (mu * mu)
 
 
@@ -227,7 +222,7 @@ def torsion_scale(d, contact, rho):
     """Compute the scale of torques about the normal: the scale of forces at the length scale."""
     mu = contact.torsional_friction
     length = d.environment.length_scale
-    return where(mu, rho * length * length / where(mu, mu * mu, d.full(1.0)), rho)
+    return where(mu > 0.0, rho * length * length / where(mu > 0.0, mu * mu, 1.0), rho)
 
 
 @inline
@@ -246,8 +241,12 @@ def law_scales(contact, per_h, prox):
 @inline
 def zero4_outside_mask(mask, a):
     """Keep four values in the lanes of the mask; elsewhere zeros."""
-    o = a[0] * 0.0
-    return where(mask, a[0], o), where(mask, a[1], o), where(mask, a[2], o), where(mask, a[3], o)
+    return (
+        where(mask, a[0], 0.0),
+        where(mask, a[1], 0.0),
+        where(mask, a[2], 0.0),
+        where(mask, a[3], 0.0),
+    )
 
 
 @inline
@@ -282,10 +281,10 @@ def force_before_projection(d, contact, force, velocity, rho, rho_t, prox):
 @inline
 def distance_from_projection(d, contact, force, z):
     """Compute how far a force is from the projection of z, both (n, 1, 2, spin) [N]."""
-    r = where(z[0], z[0], d.full(0.0))
+    r = where(z[0] > 0.0, z[0], 0.0)
     g1, g2 = project_tangential(d, (z[1], z[2]), r)
     mu1, mu2 = contact.friction_along, contact.friction_across
-    mu = where(mu1 - mu2, mu1, mu2)
+    mu = maximum(mu1, mu2)
     tangential = mu * maximum(absolute(force[1] - g1), absolute(force[2] - g2))
     distance = maximum(absolute(force[0] - r), tangential)
     if contact.has_torsion > 0:
@@ -301,7 +300,7 @@ def linearize_no_slip(d, contact, per):
     velocity = contact.velocity
     held = (o, f[1] - per * velocity[1], f[2] - per * velocity[2], o)
     contact.affine_force = zero4_outside_mask(active, held)
-    per = where(active, per, o)
+    per = where(active, per, 0.0)
     set_slopes(contact, (o, o, o, per), (o, per, o, o))
     return active
 
@@ -324,17 +323,17 @@ def linearize_projection_law(d, contact, per_h, prox, breaks_cycles):
     f, f0 = contact.force, contact.anchor_force
     o = d.full(0.0)
     z = force_before_projection(d, contact, f, seen, rho, rho_t, prox)
-    loaded = both(above(z[0], o), contact.active)
+    loaded = (z[0] > 0.0) & contact.active
     aside = z[1], z[2]
     normal_force = f0[0] - rho / prox * u[0]
     trial = Trial(f, f0, u, seen, z[0], normal_force, rho, prox)
     if d.pyramid > 0:
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_pyramid_friction(d, trial, aside, rho_t)
     else:
-        sticks = o
+        sticks = d.full(False)
         if breaks_cycles:
             sticks, opens = choose_third_branch(d, contact, aside, z[0], loaded)
-            loaded = but_not(loaded, opens)
+            loaded = loaded & ~opens
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_disc_friction(d, trial, aside, rho_t, sticks)
     torsion = o, o, o
     if contact.has_torsion > 0:

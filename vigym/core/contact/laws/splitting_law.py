@@ -13,8 +13,7 @@ with the projections of `vigym.core.contact.laws.projection_law`. The fixed poin
 of that law, whatever rho is. It needs many iterations, but it does not cycle between branches.
 """
 
-from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
-from vigym.core.compiler.lanes import any_lane
+from vigym.core.compiler.kernel import inline, no_lanes, phase, two_zeros
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.contact.laws.projection_law import (
@@ -68,15 +67,15 @@ def linearize_splitting_law(d, contact, rho, prox):
     return active
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=no_lanes)
 def linearize_contacts_splitting(d, per_h, prox, scale):
     """Linearize the forces of the active contacts, their slopes times ``scale``."""
-    loaded = d.full(0.0)
+    loaded = d.full(False)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active):
+        if contact.active.any():
             rho = scale * per_h * contact.effective_mass
-            loaded = maximum(loaded, linearize_splitting_law(d, contact, rho, prox))
+            loaded = loaded | linearize_splitting_law(d, contact, rho, prox)
             contact.slope_21 = contact.slope_12
     return loaded
 
@@ -86,7 +85,7 @@ def largest_difference(contact, a, b):
     """Find the largest difference of two forces of a contact (n, 1, 2, spin) [N]."""
     mu1, mu2 = contact.friction_along, contact.friction_across
     tangential = maximum(absolute(a[1] - b[1]), absolute(a[2] - b[2]))
-    tangential = where(mu1 - mu2, mu1, mu2) * tangential
+    tangential = maximum(mu1, mu2) * tangential
     return maximum(absolute(a[0] - b[0]), maximum(tangential, absolute(a[3] - b[3])))
 
 
@@ -100,7 +99,7 @@ def solve_contact_law(d, contact, rho):
     rho_n, rho_1, rho_2, rho_s = splitting_slopes(d, contact, rho)
     f, z = contact.affine_force, contact.law_velocity
     trial = f[0] - rho_n * z[0], f[1] - rho_1 * z[1], f[2] - rho_2 * z[2], f[3] - rho_s * z[3]
-    normal = where(trial[0], trial[0], d.full(0.0))
+    normal = where(trial[0] > 0.0, trial[0], 0.0)
     b1, b2 = project_tangential(d, (trial[1], trial[2]), normal)
     spin = clamp_symmetric(trial[3], normal)
     velocity = (
@@ -125,7 +124,7 @@ def update_contacts_splitting(d, per_h, prox, scale):
     velocity_error, force_error = d.full(0.0), d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active):
+        if contact.active.any():
             update_contact_after_increment(d, contact, per_h)
             if is_nonholonomic(contact):
                 after = contact.affine_force
@@ -133,19 +132,16 @@ def update_contacts_splitting(d, per_h, prox, scale):
                 aside = 0.0 * off
             else:
                 aside, off = solve_contact_law(d, contact, scale * per_h * contact.effective_mass)
-            velocity_error = maximum(
-                velocity_error, where(contact.active, aside / scale, 0.0 * contact.active)
-            )
-            force_error = maximum(force_error, where(contact.active, off, 0.0 * contact.active))
+            velocity_error = maximum(velocity_error, where(contact.active, aside / scale, 0.0))
+            force_error = maximum(force_error, where(contact.active, off, 0.0))
     return velocity_error, force_error
 
 
 @phase(needs="contacts")
 def start_contacts_sticking(d):
     """Clear the velocities that the laws chose, so that all contacts start as sticking ones."""
-    o = d.full(0.0)
     for c in range(d.contact_count):
-        d.contact(c).law_velocity = (o, o, o, o)
+        d.contact(c).law_velocity = (0.0, 0.0, 0.0, 0.0)
 
 
 @inline
@@ -153,5 +149,5 @@ def balance_penalty(scale, number, velocity_error, force_error):
     """Scale the slopes so that velocities and forces approach their laws evenly."""
     if number % PERIOD != PERIOD - 1:
         return scale
-    stiffer = where(velocity_error - UNEVEN * force_error, FASTER * scale, scale)
-    return where(force_error - UNEVEN * velocity_error, scale / FASTER, stiffer)
+    stiffer = where(velocity_error > UNEVEN * force_error, FASTER * scale, scale)
+    return where(force_error > UNEVEN * velocity_error, scale / FASTER, stiffer)

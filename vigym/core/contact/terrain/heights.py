@@ -17,7 +17,7 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import sqrt
 from vigym.core.contact.plane import lowest_point_about
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, sub
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     BALL_CONTACT,
     CELL_SIZE,
     FIRST_X,

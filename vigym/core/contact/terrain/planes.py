@@ -14,7 +14,7 @@ from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.compiler.simd import where
 from vigym.core.contact.terrain.heights import FAR, Round, nearest_planes
 from vigym.core.math.vectors import add, mat_vec
-from vigym.core.model.tables.plan import PAIR_BALL_CONTACT
+from vigym.core.tables.plan import PAIR_BALL_CONTACT
 
 
 @inline
@@ -149,4 +149,4 @@ def is_on_plane(d, contact):
     found = d.full(1.0)
     if d.terrain_columns > 0 and contact.kind < PAIR_BALL_CONTACT:
         found = contact.plane[4]
-    return found
+    return found > 0.0

@@ -1,6 +1,6 @@
 """Tables of the constants of a model."""
 
-from vigym.core.model.tables.table import Field, Table
+from vigym.core.tables.table import Field, Table
 
 ENVIRONMENT_MODEL = Table(
     Field("gravity", "acceleration of free fall", "m/s^2, world", 3),

@@ -13,7 +13,8 @@ class Field:
         name: how kernels and Python read it.
         meaning: a phrase.
         unit: of its values, "1" for pure numbers, "row" for the unit of a loop row; unit vectors
-            may name their frame alone. Empty in the plan, whose entries are integers.
+            may name their frame alone. Empty in the plan, whose entries are integers; "mask" for
+            truth values, which kernels read and write as masks.
         width: how many numbers it has.
         indexed: whether kernels read its numbers one by one, ``row.field[j]``.
         feature: what a mechanism has to have for the entry not to be zero, None if it may always
@@ -31,6 +32,11 @@ class Field:
     feature: str | None = None
     refers: bool = False
     steps: bool = False
+
+    @property
+    def is_mask(self) -> bool:
+        """Whether kernels read and write it as a mask."""
+        return self.unit == "mask"
 
 
 class Table:

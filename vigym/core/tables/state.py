@@ -1,6 +1,6 @@
 """Tables of the state, from which the next step starts."""
 
-from vigym.core.model.tables.table import Field, Table
+from vigym.core.tables.table import Field, Table
 
 ENVIRONMENT_STATE = Table(
     Field("time", "time since the reset", "s"),
@@ -9,11 +9,11 @@ ENVIRONMENT_STATE = Table(
     Field("history", "number of equal smooth steps that lie behind", "1"),
     Field("missed_starts", "1, 3, 7 ... after steps in a row that the first method missed", "1"),
     Field("interior_steps", "number of next steps that begin with the interior point", "1"),
-    Field("unpolished", "whether projections missed what the interior point last found", "1"),
+    Field("unpolished", "whether projections missed what the interior point last found", "mask"),
     Field("slow_methods_wait", "occasions for which methods of many iterations wait", "1"),
     Field("held_steps", "number of next steps that do not lead bodies back to their bounds", "1"),
     Field("last_held_steps", "1, 3, 7 ... steps held since they could not be led back", "1"),
-    Field("releases", "whether these steps release bodies that are deep in each other", "1"),
+    Field("releases", "whether these steps release bodies that are deep in each other", "mask"),
     Field("rebound_energy", "energy that rebounds of the next step may give", "J"),
     Field("dissipated", "energy that dampers, friction, limits and contacts took", "J"),
     Field("work", "work of actuators and motors", "J"),

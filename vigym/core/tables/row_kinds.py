@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from vigym.core.model.tables.constants import (
+from vigym.core.tables.constants import (
     BODY_MODEL,
     CONTACT_MODEL,
     DOF_MODEL,
@@ -14,7 +14,7 @@ from vigym.core.model.tables.constants import (
     TERM_MODEL,
     TRACK_MODEL,
 )
-from vigym.core.model.tables.plan import (
+from vigym.core.tables.plan import (
     ACTIVE_JOINT_PLAN,
     ACTUATOR_PLAN,
     BODY_PLAN,
@@ -28,7 +28,7 @@ from vigym.core.model.tables.plan import (
     TERM_PLAN,
     TRACK_PLAN,
 )
-from vigym.core.model.tables.state import (
+from vigym.core.tables.state import (
     CONTACT_STATE,
     DOF_STATE,
     ENVIRONMENT_STATE,
@@ -39,8 +39,8 @@ from vigym.core.model.tables.state import (
     TRACK_STATE,
     WRENCH_STATE,
 )
-from vigym.core.model.tables.table import Table
-from vigym.core.model.tables.work import (
+from vigym.core.tables.table import Table
+from vigym.core.tables.work import (
     BODY_WORK,
     CONTACT_WORK,
     DOF_WORK,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vigym.core.model.tables.table import Field, Table
+from vigym.core.tables.table import Field, Table
 
 HEADER = Table(
     Field("body_count", "number of bodies, the world included"),

@@ -1,13 +1,13 @@
 """Tables of intermediate values of a step."""
 
-from vigym.core.model.tables.table import Field, Table
+from vigym.core.tables.table import Field, Table
 
 ENVIRONMENT_WORK = Table(
-    Field("rims_turned", "whether a rim turned since attempts at a step began anew", "1"),
+    Field("rims_turned", "whether a rim turned since attempts at a step began anew", "mask"),
     Field("iterations_left", "iterations that the budget of the step has left", "1"),
     Field("leads_back", "share by which what is beyond a bound is led back", "1"),
     Field("impact_speed", "scale of contact velocities where the interior point starts", "m/s"),
-    Field("any_active", "whether any contact of two bodies is active", "1"),
+    Field("any_active", "whether any contact of two bodies is active", "mask"),
     Field("shift_scale", "factor on the shifts of the pivots of loop rows", "1"),
     Field("largest_term", "largest term of a residual of the step, for round-off", "N"),
     Field("position_term", "force that the largest position over the step squared makes", "N"),
@@ -23,6 +23,7 @@ BODY_WORK = Table(
     Field("block_d", "derivative of the torque by the rotation; its factors L, U", "N m/rad", 9),
     Field("rotational_block", "derivative of the body's own torque by its rotation", "N m/rad", 9),
     Field("mass_term", "derivative of the body's own force by its shift", "N/m"),
+    Field("swing_stiffness", "stiffness over inertia by which forces resist its swing", "1/s^2"),
     Field("position_correction", "shift of the anchor that closes the joints", "m", 3),
     Field("rotation_correction", "rotation that closes the joints", "rad", 3),
     Field("lever2", "from the parent's anchor to the own one at knot 2", "m, world", 3),
@@ -110,7 +111,7 @@ SCHUR_WORK = Table(
     Field("value", "element of S, by which loop rows couple", "m/N, rad/(N m) or 1"),
 )
 CONTACT_WORK = Table(
-    Field("active", "whether the contact is in the equations: it touches, or is near", "1"),
+    Field("active", "whether the contact is in the equations: it touches, or is near", "mask"),
     Field("gap2", "gap at knot 2", "m"),
     Field("gap_target", "gap that the step has to leave", "m"),
     Field("anchor_force", "force that the proximal term starts from", "N", 4),

@@ -1,0 +1,29 @@
+"""Sets of features that kernels are compiled for: a mechanism takes the smallest with its own."""
+
+from typing import NamedTuple
+
+
+class FeatureSet(NamedTuple):
+    """Features of mechanisms that share their kernels.
+
+    Attributes:
+        token: what a kernel is called with; its type alone tells the set. Numba finds types of
+            numbers in C, but those of other objects in Python, which takes longer than a step.
+        features: phases that need one of them are compiled; others are left out.
+    """
+
+    token: complex | None
+    features: frozenset[str]
+
+
+PLAIN_TREE = FeatureSet(None, frozenset({"plain"}))
+LOOPS = FeatureSet(True, frozenset({"loops"}))
+LOOPS_AND_CONTACTS = FeatureSet(1, LOOPS.features | {"contacts"})
+WITH_IMPOSED = FeatureSet(1.0, LOOPS_AND_CONTACTS.features | {"terrain", "imposed"})
+ALL_FEATURES = FeatureSet(1.0j, WITH_IMPOSED.features | {"tracks"})
+FEATURE_SETS = (PLAIN_TREE, LOOPS, LOOPS_AND_CONTACTS, WITH_IMPOSED, ALL_FEATURES)
+
+
+def smallest_set(features: set[str | None]) -> FeatureSet:
+    """Return the smallest set that has some features; an open tree without contact needs none."""
+    return next(found for found in FEATURE_SETS if features <= found.features)
