@@ -1,8 +1,7 @@
 """Fixtures of the tests of batches, and of kernels that several processes compile.
 
 Folders named as rooms of the core hold unit tests of functions of kernels, which only plain Python
-calls: ``VIGYM_COMPILE=0 pytest tests/core`` runs them and nothing else. `test_plain_python.py` does so
-where kernels are compiled.
+calls: ``VIGYM_COMPILE=0 pytest tests/core`` runs them and nothing else.
 """
 
 import importlib

@@ -57,15 +57,6 @@ print(json.dumps([found, [name for name in ("numba", "llvmlite") if name in sys.
         assert found[name]["rewards"] == pytest.approx(rewards, rel=1e-6, abs=1e-6), name
 
 
-def test_unit_tests_of_the_core(run_python):
-    done = run_python(
-        f"import pytest, sys; sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(TESTS / 'core')!r}]))",
-        env=PLAIN,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stdout
-
-
 def test_single_precision_needs_compiled_kernels(run_python):
     done = run_python(
         """
