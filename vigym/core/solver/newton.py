@@ -228,9 +228,9 @@ def start_attempt(d, step, lanes, method, tolerance):
 @inline
 def spend_iteration(d, iterations, active, hopeless):
     """Take an iteration of active lanes from their budget, and find the lanes that go on."""
-    environment, spent = d.environment, where(active, 1.0, 0.0)
-    environment.iterations_left = environment.iterations_left - spent
-    return iterations + spent, active & ~hopeless & (environment.iterations_left > 0.0)
+    environment, used = d.environment, where(active, 1.0, 0.0)
+    environment.iterations_left = environment.iterations_left - used
+    return iterations + used, active & ~hopeless & (environment.iterations_left > 0.0)
 
 
 @phase
