@@ -62,8 +62,10 @@ def describe_checked(mech: Mechanism) -> dict[str, Any]:
 
 def check_inertia(body: Body) -> str:
     """Return a warning about an improbable inertia, else "ok"."""
+    if not body.mass:
+        return "no mass: a link between joints"
     moments = np.linalg.eigvalsh(body.inertia)
-    gyration = float(np.sqrt(moments.sum() / (2.0 * body.mass)))  # of the distance from the centre
+    gyration = body.gyration  # of the distance from the centre
     extent = _extent(body.shapes)
     if extent and gyration > extent:
         return f"too large: mass {gyration:.2g} m from its centre, shapes reach {extent:.2g} m"

@@ -65,7 +65,7 @@ class Mechanism(Elements):
 
         Args:
             name: unique among bodies and frames; "world" is taken.
-            mass: [kg], > 0.
+            mass: [kg]; 0 with zero inertia for a link between joints, exactly without mass.
             inertia: moments (3,) or tensor (3, 3) about the centre of mass, body axes [kg m^2].
             position: centre of mass in the world (3,) [m].
             orientation: quaternion (w, x, y, z), body to world (4,); scaled to length one.

@@ -249,10 +249,14 @@ def eliminate_row_at_body(d, i, r, per_pivot):
 
 @inline
 def square_of_gyration_radius(d, i):
-    """Compute the square of a body's radius of gyration [m^2], the mean over its axes."""
-    body = d.body(i)
-    xx, yy, zz, _, _, _ = body.inertia
-    return 0.5 * (xx + yy + zz) / body.mass
+    """Compute the square of a body's radius of gyration [m^2], the mean over its axes.
+
+    Of a body without mass it is that of the mechanism's length.
+    """
+    mass, length = d.body(i).mass, d.environment.length_scale
+    xx, yy, zz, _, _, _ = d.body(i).inertia
+    square = 0.5 * (xx + yy + zz) / where(mass > 0.0, mass, 1.0)
+    return where(mass > 0.0, square, length * length)
 
 
 @inline

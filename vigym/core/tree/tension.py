@@ -26,6 +26,7 @@ from vigym.core.math.vectors import (
 )
 from vigym.core.model.context import first_point_spring, knot_buffer, knot_weight, point_spring_end
 
+HELD = 1e30  # [kg, kg m^2] of bodies without mass: they are held by others and swing with them
 DEPENDENT = 1e-9  # part of a loop row's pivot below which the row depends on others
 
 
@@ -38,7 +39,15 @@ def inertia_across(d, i, knot, arm):
     inertia, square = inertia_matrix(d.body(i)), dot(arm, arm)
     own = mat_t_vec(d.pose(knot, i).rotation, arm)
     along = dot(own, mat_vec(inertia, own)) / where(square > 0.0, square, 1.0)
-    return 0.5 * (inertia[0] + inertia[4] + inertia[8] - along), square
+    across = 0.5 * (inertia[0] + inertia[4] + inertia[8] - along)
+    return where(d.body(i).mass > 0.0, across, HELD), square
+
+
+@inline
+def mobility_of_center(d, i):
+    """Compute how easily the centre of body i moves [1/kg]."""
+    mass = d.body(i).mass
+    return 1.0 / where(mass > 0.0, mass, HELD)
 
 
 @inline
@@ -51,12 +60,12 @@ def add_swing_stiffness(d, i, knot, force):
     body, pose = d.body(i), d.pose(knot, i)
     p = body.parent
     own, square = inertia_across(d, i, knot, pose.arm)
-    mobility = 1.0 / body.mass
+    mobility = mobility_of_center(d, i)
     if p > 0:
         parent = d.body(p)
         arm = sub(pose.anchor, d.pose(knot, p).position)
         other, other_square = inertia_across(d, p, knot, arm)
-        mobility = mobility + 1.0 / parent.mass
+        mobility = mobility + mobility_of_center(d, p)
         inertia = other + other_square / (mobility + square / own)
         parent.swing_stiffness = parent.swing_stiffness - dot(force, arm) / inertia
         mobility = mobility + other_square / other

@@ -21,7 +21,7 @@ class Body(ReadOnly):
 
     Attributes:
         name: unique name.
-        mass: [kg].
+        mass: [kg]; 0 of a body between joints without mass and inertia.
         inertia: tensor about the centre of mass in body axes (3, 3) [kg m^2].
         position: centre of mass in the world (3,) [m].
         orientation: unit quaternion (w, x, y, z), body to world (4,).
@@ -34,6 +34,11 @@ class Body(ReadOnly):
     position: Array
     orientation: Array
     shapes: tuple[Shape, ...] = ()
+
+    @property
+    def gyration(self) -> float:
+        """Radius of gyration [m], the mean over the axes; 0 without mass."""
+        return float(np.sqrt(np.trace(self.inertia) / (2.0 * self.mass))) if self.mass else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +124,12 @@ def make_body(
 ) -> Body:
     """Return a checked Body; arguments as in `Mechanism.add_body`."""
     element = f"body {name!r}"
-    mass = checks.require_positive(mass, f"{element} mass [kg]")
-    tensor = checks.require_inertia_tensor(inertia, f"{element} inertia")
+    mass = checks.require_number(mass, f"{element} mass [kg]", 0.0)
+    if mass == 0.0 and not np.any(inertia):
+        tensor = checks.read_only(np.zeros((3, 3)))
+    else:
+        mass = checks.require_positive(mass, f"{element} with inertia: mass [kg]")
+        tensor = checks.require_inertia_tensor(inertia, f"{element} inertia")
     largest = float(tensor.max())
     if largest > checks.LARGEST_INERTIA * min(mass, 1.0):  # the radius of gyration is no number
         found = f"{largest:.3g} kg m^2 of {mass:.3g} kg"
@@ -169,9 +178,9 @@ def require_ground(ground: Ground | None, element: str) -> None:
 
 
 def check_body(
-    name: str, bodies: Collection[str], frames: Mapping[str, Frame], element: str
+    name: str, bodies: Mapping[str, Body], frames: Mapping[str, Frame], element: str
 ) -> None:
-    """Raise MechanismError unless `name` is a body; for a massless frame it names the body."""
+    """Raise MechanismError unless `name` is a body with mass; for a frame it names the body."""
     if name in frames:
         carrier = frames[name].body
         raise MechanismError(
@@ -179,6 +188,9 @@ def check_body(
             f"body with mass; name {carrier!r} and the position in its frame"
         )
     checks.require_one_of(name, bodies, f"{element} body")
+    if not bodies[name].mass:
+        found = f"{name!r}, which has no mass"
+        raise MechanismError(f"{element} body: found {found}, expected a body with mass")
 
 
 def check_body_or_frame(name: str, bodies: Collection[str], frames: Collection[str]) -> None:

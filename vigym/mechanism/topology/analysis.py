@@ -95,8 +95,7 @@ def loop_sizes(mechanism: Elements, tree: TreeKinematics, loops: list[JointFrame
     """
     poses = tree.poses(tree.zero[None])
     bodies = mechanism.bodies.values()
-    gyrations = [np.sqrt(np.trace(body.inertia) / (2.0 * body.mass)) for body in bodies]
-    radii = np.array([0.0, *gyrations])
+    radii = np.array([0.0, *(body.gyration for body in bodies)])
     anchors, sizes = tree.anchors(poses)[0], []
     for frames in loops:
         a, b = frames.a, frames.b

@@ -319,6 +319,8 @@ class Mobility:
         anchor = x[frames.b] + R[frames.b] @ frames.anchor_b
         mobility = np.zeros(len(directions))
         for body in {frames.a, frames.b} - {0}:
+            if not self._masses[body - 1]:  # moved by its joints alone
+                continue
             moments = directions.copy()
             moments[:translations] = np.cross(anchor - x[body], directions[:translations])
             moments = moments @ R[body]  # in its axes

@@ -80,7 +80,7 @@ def build_visuals(mech: Mechanism) -> list[Visual]:
             visuals += _from_sides(mech, body.name, index, link, PALETTE[index % len(PALETTE)])
         elif anchors[body.name].any():
             visuals += _stick_figure(index, anchors[body.name], link)
-        else:
+        elif body.mass:
             visuals.append(_inertia_box(index, body))
     return visuals
 
@@ -148,7 +148,7 @@ def _typical_link(bodies: list[Body], anchors: list[Array]) -> float:
     Without joints: the median radius of gyration; without bodies: 1.
     """
     lengths = [float(np.linalg.norm(points, axis=1).max()) for points in anchors if points.any()]
-    radii = [math.sqrt(np.trace(body.inertia) / body.mass) for body in bodies]
+    radii = [math.sqrt(2.0) * body.gyration for body in bodies if body.mass]
     return float(np.median(lengths or radii or [1.0]))
 
 

@@ -20,9 +20,11 @@ from vigym.core.tables.plan import (
     PRESCRIBED_ROW,
     TRACK_ROW,
 )
+from vigym.core.tree.tension import HELD
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint, joint_frame
 from vigym.mechanism.topology.effective_mass import Mobility
+from vigym.mechanism.topology.massless import check_massless
 from vigym.mechanism.topology.mobility_spread import check_mass_ratios
 from vigym.mechanism.tracks.rows import assembly_poses
 from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_ground
@@ -128,7 +130,8 @@ def scales(gravity: np.ndarray, bodies: np.ndarray) -> tuple[float, float]:
     """
     fall = float(np.linalg.norm(gravity))
     arms = np.linalg.norm(bodies["child_anchor"], axis=1)
-    gyration = np.sqrt(bodies["inertia"][1:, :3].sum(axis=1) / bodies["mass"][1:])
+    heavy = bodies[bodies["mass"] > 0.0]
+    gyration = np.sqrt(heavy["inertia"][:, :3].sum(axis=1) / heavy["mass"])
     return float(bodies["mass"].sum()) * (fall or 1.0), float(max(arms.max(), gyration.max()))
 
 
@@ -148,14 +151,16 @@ def load_ratio(bodies: np.ndarray, parents: Sequence[int]) -> float:
         squares = (arms**2).sum(axis=1)
         along = np.einsum("ni,nij,nj->n", arms, moments[rows], arms)
         along /= np.where(squares > 0.0, squares, 1.0)
-        return 0.5 * (np.trace(moments[rows], axis1=1, axis2=2) - along), squares
+        inertias = 0.5 * (np.trace(moments[rows], axis1=1, axis2=2) - along)
+        return np.where(bodies["mass"][rows] > 0.0, inertias, HELD), squares
 
     rows, carriers = np.arange(1, len(bodies)), np.asarray(parents)[1:]
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # masses of any size
         own, squares = across(rows, bodies["child_anchor"][1:])
         other, other_squares = across(carriers, bodies["parent_anchor"][1:])
-        mobility = np.where(carriers > 0, 1.0 / bodies["mass"][carriers] + other_squares / other, 0)
-        inertia = own + squares / (1.0 / bodies["mass"][1:] + mobility)
+        masses = np.where(bodies["mass"] > 0.0, bodies["mass"], HELD)
+        mobility = np.where(carriers > 0, 1.0 / masses[carriers] + other_squares / other, 0)
+        inertia = own + squares / (1.0 / masses[1:] + mobility)
         return float((bodies["mass"].sum() * np.sqrt(squares) / inertia).max())
 
 
@@ -249,6 +254,7 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
         raise MechanismError(
             f"mechanism {mechanism.name!r}: found no body that can move, expected at least one"
         )
+    check_massless(mechanism, mechanism.structure)
     check_mass_ratios(mechanism, mechanism.structure)
     check_imposed(mechanism)
     bodies = _body_rows(mechanism, rows)
