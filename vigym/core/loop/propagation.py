@@ -5,7 +5,7 @@ See `vigym.core.loop.elimination` for the equations.
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.packs import run_of_rows
-from vigym.core.compiler.simd import maximum
+from vigym.core.compiler.simd import where
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.geometry import (
     child_axis,
@@ -146,7 +146,7 @@ def sum_over_free_dofs(d, own, body, dofs):
     for j in range(dofs):
         dof = d.dof(body.first_dof + j)
         free = 1.0 - dof.compliance * dof.inverse_pivot
-        free = maximum(free, LEAST_FREE)
+        free = where(free > LEAST_FREE, free, LEAST_FREE)  # of a rigid dof it is no number
         s = s + own.K_dof[j] * own.B_dof[j] / free
     return s
 
