@@ -70,9 +70,7 @@ def newton_residuals(sim, h, count=7):
         lanes, slack, stalled = start_attempt(d, step, every, method, TOLERANCE)
         prox, kappa, tight = initial_parameters(d, step, method)
         for number in range(count):
-            iteration = Iteration(
-                number, method, prox, kappa, tight, one, slack, stalled, TOLERANCE
-            )
+            iteration = Iteration(number, method, prox, kappa, tight, slack, stalled, TOLERANCE)
             found = evaluate_iterate(d, step, lanes, lanes, ~every, iteration)
             residuals.append(float(found.residual))
             increment_rotation(d, step.knot3, found)

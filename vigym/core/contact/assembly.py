@@ -93,7 +93,7 @@ def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
 
 
 @phase(needs="contacts", otherwise=no_lanes)
-def linearize_contacts_interior(d, per_h, prox, kappa, speed, lanes, resumes):
+def linearize_contacts_interior(d, per_h, prox, kappa, speed, lanes):
     """Linearize the forces by the interior point, relaxed by ``kappa``; returns the same lanes.
 
     Forces and duals are moved into their cones in the ``lanes`` that are being solved.
@@ -106,9 +106,7 @@ def linearize_contacts_interior(d, per_h, prox, kappa, speed, lanes, resumes):
                 holds, _ = linearize_projection_law(d, contact, per_h, prox, False)
                 loaded = loaded | holds
             else:
-                active = linearize_interior_law(
-                    d, contact, per_h, kappa, speed, prox, lanes, resumes
-                )
+                active = linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes)
                 loaded = loaded | active
     return loaded
 
