@@ -93,7 +93,7 @@ class TrackReadings:
         Raises:
             MechanismError: no curve joint and no joint of your own has this name.
         """
-        track, rows = self._with_coordinates(joint)
+        track, rows = self._track_with_coordinates(joint)
         if isinstance(track, CustomJoint):
             return self._coordinates(track, rows, read_tracks.TRACK_PLACES)
         return self._plant.number(track.side_a.lengths(rows[:, :3]))
@@ -104,7 +104,7 @@ class TrackReadings:
         Raises:
             MechanismError: no curve joint and no joint of your own has this name.
         """
-        track, rows = self._with_coordinates(joint)
+        track, rows = self._track_with_coordinates(joint)
         if isinstance(track, CustomJoint):
             return self._coordinates(track, rows, read_tracks.TRACK_RATES)
         speeds = [np.linalg.norm(track.side_a.tangents(place)[0]) for place in rows[:, :3]]
@@ -113,7 +113,7 @@ class TrackReadings:
     def _coordinates(self, track: CustomJoint, rows: Array, column: int) -> Array:
         return self._plant.squeeze(rows[:, column : column + len(track.start)])
 
-    def _with_coordinates(self, joint: str) -> tuple[Track, Array]:
+    def _track_with_coordinates(self, joint: str) -> tuple[Track, Array]:
         tracks = self._plant.mechanism.tracks
         names = [name for name, track in tracks.items() if track.coordinate_names]
         return self._track(joint, names, "curve joint or joint of your own")

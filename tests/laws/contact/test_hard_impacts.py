@@ -151,7 +151,7 @@ def test_masses_of_any_ratio_fall_on_each_other(upper, lower, ratio):
 
 @pytest.mark.parametrize("seed", [0, 3, 4])
 def test_a_box_is_squeezed_between_the_ground_and_a_ball_of_10_t(seed):
-    """Other methods fail in these steps: the splitting of contacts from the motion solves them."""
+    """These steps need more than the first method."""
     sim = Simulator(pair_above_the_ground("ball", "box", 1e4), timestep=0.004)
     lift_pair(sim, seed)
     for _ in range(400):

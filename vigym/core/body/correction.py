@@ -52,7 +52,7 @@ def find_gap_target(d, contact, gap, h):
 
 
 @inline
-def least_gap(d, contact, gap):
+def gap_of_deepest_contact(d, contact, gap):
     """Return the gap that holds a contact; on the ground that of its body's deepest contact.
 
     A body that starts below the ground is held at its largest depth, not at that of each contact.
@@ -76,7 +76,9 @@ def add_depth(d, contact):
 def set_gap_target(d, contact, h):
     """Set the gap that a contact with the ground is to end with."""
     if contact.kind < PAIR_BALL_CONTACT:
-        contact.gap_target = find_gap_target(d, contact, least_gap(d, contact, contact.gap2), h)
+        contact.gap_target = find_gap_target(
+            d, contact, gap_of_deepest_contact(d, contact, contact.gap2), h
+        )
 
 
 @phase(needs="contacts")

@@ -1,6 +1,6 @@
 """Checks of the contacts once Newton has converged: none was missed, and no body sinks."""
 
-from vigym.core.body.correction import least_gap
+from vigym.core.body.correction import gap_of_deepest_contact
 from vigym.core.compiler.kernel import inline, no_lanes, phase
 from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -162,7 +162,7 @@ def activate_where_missed(d, contact, knot2, knot3, h, mask):
     below = d.full(False)
     if candidates.any():
         gap = touching_points(d, contact, knot3, place)[0]
-        least = least_gap(d, contact, o)
+        least = gap_of_deepest_contact(d, contact, o)
         if kind == PAIR_NEAREST_CONTACT:
             least = where(active, deepest_held_gap(d, contact, knot3, place) - OVERLAP, 0.0)
         below = candidates & (least > gap)

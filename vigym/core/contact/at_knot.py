@@ -1,6 +1,6 @@
 """Contacts at a knot alone, for its velocities: which touch there, their frames and forces."""
 
-from vigym.core.body.correction import least_gap, set_depths
+from vigym.core.body.correction import gap_of_deepest_contact, set_depths
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import absolute, where
 from vigym.core.contact.assembly import contact_wrench
@@ -90,7 +90,7 @@ def find_active_lanes(d, contact, touching):
         contact.active = find_gripping_lanes(d, contact, contact.gap2)
     else:
         gap = contact.gap2
-        above_least = gap - least_gap(d, contact, where(gap > 0.0, 0.0, gap))
+        above_least = gap - gap_of_deepest_contact(d, contact, where(gap > 0.0, 0.0, gap))
         closed = above_least < CLOSED_GAP
         closed = closed | contact_was_loaded(d, contact, above_least)
         contact.active = contact.active & closed & touching

@@ -3,7 +3,7 @@
 from vigym.core.body.correction import (
     find_gap_target,
     free_fall_acceleration,
-    least_gap,
+    gap_of_deepest_contact,
     set_gap_targets,
 )
 from vigym.core.body.pose import mean_rotation_rate
@@ -212,7 +212,7 @@ def place_contact(d, contact, knot2, h, place):
     """
     contact.segment_parameter = place
     gap, normal, arm, partner_arm = touching_points_at_knot2(d, contact, knot2, place)
-    contact.gap_target = find_gap_target(d, contact, least_gap(d, contact, gap), h)
+    contact.gap_target = find_gap_target(d, contact, gap_of_deepest_contact(d, contact, gap), h)
     set_contact_frame(d, contact, knot2, gap, arm, partner_arm, normal)
     return gap, approach_velocity(d, contact, knot2, arm, partner_arm, normal)
 

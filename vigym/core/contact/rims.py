@@ -10,7 +10,7 @@ Further attempts at the step start from there.
 The touching angle is bracketed by earlier contact points and bisected [regula falsi].
 """
 
-from vigym.core.body.correction import find_gap_target, least_gap
+from vigym.core.body.correction import find_gap_target, gap_of_deepest_contact
 from vigym.core.compiler.kernel import inline, no_lanes, phase
 from vigym.core.compiler.simd import sqrt, where
 from vigym.core.contact.active_set import OVERLAP, clear_dual, merge_force_into_contact
@@ -36,7 +36,7 @@ def rim_stride(d):
 
 
 @phase(needs="contacts")
-def start_rims(d):
+def clear_turned_rims(d):
     """Clear where rims were held, before a step."""
     environment = d.environment
     environment.rims_turned = False
@@ -61,7 +61,7 @@ def find_dip(d, rim, knot2, knot3, mask):
     lowest = lowest_point(rim, pose.rotation, rim.normal2)
     held, limited = limit_rim_turn(d, rim, rotation2, pose.rotation, lowest)
     gap = plane_gap(d, rim, pose, held)
-    least = least_gap(d, rim, where(gap > 0.0, 0.0, gap)) - OVERLAP
+    least = gap_of_deepest_contact(d, rim, where(gap > 0.0, 0.0, gap)) - OVERLAP
     below = least > plane_gap(d, rim, pose, lowest)
     point = mat_t_vec(pose.rotation, lowest)
     arm = rim_point_without_roll(rim, pose.rotation, rotation2, point)
@@ -110,7 +110,7 @@ def hold_rim_at(d, contact, knot2, h, arm, mask):
     pose = d.pose(knot2, contact.body)
     arm = add(mat_vec(pose.rotation, contact.point), arm)
     gap = plane_gap(d, contact, pose, arm)
-    target = find_gap_target(d, contact, least_gap(d, contact, gap), h)
+    target = find_gap_target(d, contact, gap_of_deepest_contact(d, contact, gap), h)
     contact.gap_target = where(mask, target, contact.gap_target)
     if contact.kind > RIM_CONTACT:
         contact.gap2 = where(mask, gap, contact.gap2)

@@ -57,7 +57,8 @@ from vigym.core.math.vectors import (
 from vigym.core.solver.residual import PROX
 from vigym.core.tree.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
-# choices between open, stick and slip at a knot; two or three settle it, else half steps do
+# choices between open, stick and slip at a knot: two or three mostly settle it, and after
+# WHOLE_STEPS of them increments are halved
 SWEEPS, WHOLE_STEPS = 30, 6
 # Parts of the weight's impulse: forces at a knot may be off their laws by that, as in a step; and
 # forces that are farther off tell less than none, which miss half of that impulse.

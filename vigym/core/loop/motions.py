@@ -98,7 +98,7 @@ def no_work(d, knot2, knot3, h):
 
 
 @inline
-def motion_rate(d, motion, knot2, knot3, h):
+def mean_motion_rate(d, motion, knot2, knot3, h):
     """Compute the mean of the rates before and after knot 2 that a motion's force works along."""
     if motion.term_count > 0:
         return velocity_row_rate(d, motion, knot2, knot3)
@@ -120,7 +120,7 @@ def motion_work(d, knot2, knot3, h):
     for m in range(d.motion_count):
         motion = d.motion(m)
         impulse = h * d.loop_row(motion.loop_row).accepted_multiplier
-        own = impulse * motion_rate(d, motion, knot2, knot3, h)
+        own = impulse * mean_motion_rate(d, motion, knot2, knot3, h)
         work = work + own
         absolute_work = absolute_work + absolute(own)
     return work, absolute_work

@@ -9,7 +9,7 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.held import start_leading_back
-from vigym.core.contact.rims import start_rims
+from vigym.core.contact.rims import clear_turned_rims
 from vigym.core.joint.coordinates import (
     compensated_add,
     count_turns,
@@ -88,7 +88,7 @@ def advance(d, dt, lanes, tolerance, budget):
         copy_oldest_velocities(d, knot3, moving)
         step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
         set_goals(d, 1.0 - parts.left + parts.size, dt)
-        start_rims(d)
+        clear_turned_rims(d)
         start_leading_back(d, parts.size)
         solved = solve_step(d, step, moving, tolerance)
         iterations = iterations + solved.iterations

@@ -85,7 +85,7 @@ def whole_fraction(d, size):
 
 
 @inline
-def remember_part(d, lanes, size):
+def shorten_next_steps(d, lanes, size):
     """Let the next steps begin with halved parts, too, in lanes whose step is to be halved."""
     environment = d.environment
     half = maximum(0.5 * whole_fraction(d, size), LEAST_FIRST_PART)
@@ -157,7 +157,7 @@ def reject_surplus(d, parts, change, turn, watched, solved):
     if watched.any():
         long = (parts.size > SMALLEST_WATCHED) & ~parts.seeking
         gains = find_lanes_of_surplus(d, change, turn, watched, long)
-        remember_part(d, gains, parts.size)
+        shorten_next_steps(d, gains, parts.size)
         return reject_lanes(solved, gains)
     return solved
 

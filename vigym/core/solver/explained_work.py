@@ -133,7 +133,7 @@ def energy_given_back(dof, stretch, rate, step):
 
 @inline
 def energy_of_armature_given_back(dof, rate):
-    """Compute the energy that an armature gave back since the last step [J], negative if stored."""
+    """Compute the energy that an armature released since the last step [J]."""
     return 0.5 * dof.armature * (dof.last_rate * dof.last_rate - rate * rate)
 
 

@@ -56,7 +56,7 @@ def shorten_first_part(d, dt, size):
 
 @inline
 def first_parts(lanes, size, unlike):
-    """Start with a part of the step in some lanes, mostly with the whole."""
+    """Start with the whole step, or with a part where ``size`` is below one."""
     o, none = spread(0.0, size), lanes & ~lanes
     halvings = where(lanes & (size < 1.0), 1.0, 0.0)
     return Parts(size, where(lanes, 1.0, 0.0), none, none, none, o, o, halvings, unlike)

@@ -30,7 +30,7 @@ from vigym.core.solver.energy_surplus import (
     find_lanes_that_turn_far,
     reject_growing_swings,
     reject_surplus,
-    remember_part,
+    shorten_next_steps,
 )
 from vigym.core.solver.explained_work import measure_energy_change, spring_energy_at_knot
 from vigym.core.solver.iteration import reject_lanes
@@ -177,7 +177,7 @@ def reject_other_roots(d, step, parts, change, turn, suspects, solved):
         others = find_lanes_of_other_roots(d, step, parts, change, turn, solved.nonsmooth)
         others = suspects & others
         lasting = others if d.contact_count > 0 else others & ~solved.nonsmooth
-        remember_part(d, lasting, parts.size)
+        shorten_next_steps(d, lasting, parts.size)
         return reject_lanes(solved, others)
     return solved
 

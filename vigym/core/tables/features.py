@@ -9,7 +9,11 @@ class FeatureSet(NamedTuple):
     Attributes:
         token: what a kernel is called with; its type alone tells the set. Numba finds types of
             numbers in C, but those of other objects in Python, which takes longer than a step.
-        features: phases that need one of them are compiled; others are left out.
+        features: phases that need one of them are compiled; others are left out. "plain" is an open
+            tree that touches nothing, "loops" are closing joints, springs between points and
+            couplings, "contacts" those with the ground or of two bodies, "terrain" is ground that
+            is not flat, "imposed" are held forces, prescribed motions, velocity constraints and
+            potentials, "tracks" are curve, surface and custom joints.
     """
 
     token: complex | None

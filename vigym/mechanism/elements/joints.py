@@ -293,7 +293,7 @@ def make_joint(
         limits=_limits(joint_type, parameters.limits, element),
         damping=_per_dof(joint_type, parameters.damping, f"{element} damping"),
         stiffness=_per_dof(joint_type, parameters.stiffness, f"{element} stiffness"),
-        rest=_rest(joint_type, parameters.rest, element),
+        rest=_checked_rest(joint_type, parameters.rest, element),
         effort=_optional(parameters.effort, f"{element} effort"),
         armature=checks.require_number(parameters.armature, f"{element} armature", 0.0),
         friction=checks.require_number(parameters.friction, f"{element} friction", 0.0),
@@ -367,7 +367,7 @@ def _per_dof(joint_type: JointType, value: Any, element: str) -> float | Array:
     return checks.require_one_or_each(value, element, joint_type.dofs, equal)
 
 
-def _rest(joint_type: JointType, rest: Any, element: str) -> tuple[float, ...]:
+def _checked_rest(joint_type: JointType, rest: Any, element: str) -> tuple[float, ...]:
     size = 0 if joint_type.has_quaternion else len(joint_type.positions)
     values = np.atleast_1d(np.asarray(rest)).tolist()
     if size == 0:

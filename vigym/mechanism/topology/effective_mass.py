@@ -41,7 +41,7 @@ class Mobility:
         closing = mechanism.closing_joints
         frames = [joint_frames(mechanism, joint) for joint in closing]
         self._closing = np.concatenate(
-            [np.zeros((0, tree.dofs)), *(self._closing_rates(each) for each in frames)]
+            [np.zeros((0, tree.dofs)), *(self._closing_jacobian(each) for each in frames)]
         )
         if closing:
             rows = [structure.loop_constraints[joint.name] for joint in closing]
@@ -275,7 +275,7 @@ class Mobility:
                 rates += sign * self.velocities([body], point[None, None])[0, 0]
         return rates
 
-    def _closing_rates(self, frames: JointFrames) -> Array:
+    def _closing_jacobian(self, frames: JointFrames) -> Array:
         """Return the rates (joint's dofs, dofs) along a loop-closing joint at unit rates."""
         axes, fixed_in = dof_axes(frames)
         poses = self._poses

@@ -15,7 +15,7 @@ from vigym.mechanism.tracks.sides import (
     SAMPLES,
     UNLIMITED,
     Side,
-    monomials,
+    bezier_to_power_coefficients,
 )
 
 NODES, WEIGHTS = (0.5 * part for part in np.polynomial.legendre.leggauss(10))
@@ -136,7 +136,7 @@ class Curve(Side):
         self.closed = bool(closed)
         self.span = (0.0, float(self.pieces))
         self.edges = None if closed else self.span
-        self.points = np.concatenate([monomials(each) for each in control])
+        self.points = np.concatenate([bezier_to_power_coefficients(each) for each in control])
         self._check_tangents()
         self._check_joints(control)
         self._ends = np.zeros(self.pieces + 1)

@@ -136,7 +136,7 @@ class Point(Side):
         self.normal = None if normal is None else checks.require_direction(normal, "Point normal")
 
 
-def monomials(control: Any) -> Array:
+def bezier_to_power_coefficients(control: Any) -> Array:
     """Return coefficients (n, 3) of powers of u, of a Bezier curve with control points (n, 3)."""
     n = len(control) - 1
     result: Array = np.array(

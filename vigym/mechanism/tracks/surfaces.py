@@ -15,7 +15,7 @@ from vigym.mechanism.tracks.sides import (
     PIECE_CHANGE,
     SURFACE_SAMPLES,
     Side,
-    monomials,
+    bezier_to_power_coefficients,
 )
 
 TURNED_BACK = -0.9  # cosine between neighbouring normals of a patch that folds
@@ -269,7 +269,7 @@ def _control_points(side: Side, points: ArrayLike, expected: str) -> Array:
 
 def _products(control: Array) -> Array:
     """Return coefficients (m n, 3) of powers of u and v, of control points (m, n, 3)."""
-    rows = np.stack([monomials(row) for row in control])
-    columns = [monomials(column) for column in rows.swapaxes(0, 1)]
+    rows = np.stack([bezier_to_power_coefficients(row) for row in control])
+    columns = [bezier_to_power_coefficients(column) for column in rows.swapaxes(0, 1)]
     products: Array = np.stack(columns, axis=1).reshape(-1, 3)
     return products

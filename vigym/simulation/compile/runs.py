@@ -110,12 +110,16 @@ def set_runs(bodies: np.ndarray, groups: list[tuple[int, int]], loops: Loops) ->
         run = bodies[first:end]
         shared = len(set(run["parent"].tolist())) == 1
         hinges = (run["pivot_kind"] == HINGE_PIVOT).all() and not run["loop_row_count"].any()
-        if hinges and (shared or _follow(run["parent"])) and _rows_are_alike(run, loops, shared):
+        if (
+            hinges
+            and (shared or _are_consecutive(run["parent"]))
+            and _rows_are_alike(run, loops, shared)
+        ):
             run["run_first"], run["run_end"] = first, end
             run["run_shares_parent"] = shared
 
 
-def _follow(numbers: np.ndarray) -> bool:
+def _are_consecutive(numbers: np.ndarray) -> bool:
     """Return whether numbers follow each other."""
     return bool((np.diff(numbers) == 1).all())
 
@@ -133,7 +137,7 @@ def _rows_are_alike(run: np.ndarray, loops: Loops, shared: bool) -> bool:
         kinds = loops.plan[rows["loop_row"]]["kind"]
         if not np.isin(kinds, (POSITION_ROW, ORIENTATION_ROW)).all():
             return False
-        follow = _follow(rows["parent_fill_in"]) and len(set(rows["adds"].tolist())) == 1
+        follow = _are_consecutive(rows["parent_fill_in"]) and len(set(rows["adds"].tolist())) == 1
         if not (shared or follow):
             return False
     return True

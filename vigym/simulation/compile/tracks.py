@@ -70,7 +70,7 @@ def track_plans(
             loops[f"track {name}"],
             track.rows,
             track.on_curve,
-            _address(track),
+            _transform_address(track),
             loops.get(f"more {name}", -1),
             of_slides.index(name) if name in of_slides else 0,
             of_slides.count(name),
@@ -97,7 +97,7 @@ def track_plans(
     }
 
 
-def _address(track: Track) -> int:
+def _transform_address(track: Track) -> int:
     """Return the address of the compiled transform of a joint of the user's, else 0."""
     if not isinstance(track, CustomJoint):
         return 0

@@ -44,7 +44,7 @@ class InitialState:
         self._loops = LoopAssembly(plant)
 
     @cached_property
-    def _ground(self) -> GroundPlacement:
+    def _ground_placement(self) -> GroundPlacement:
         return GroundPlacement(self._plant.mechanism, self._plant.coordinates)
 
     def reset(
@@ -64,7 +64,7 @@ class InitialState:
         if terrain_map is not None:
             self._plant.set_terrain_maps(terrain_map, mask)
         self._place(q, qd, mask)
-        if place_on_ground and self._ground.possible:
+        if place_on_ground and self._ground_placement.possible:
             self._place_on_ground(q, qd, mask)
         if before is not None:
             self._check_places(before, mask)
@@ -77,8 +77,8 @@ class InitialState:
     def _place_on_ground(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
         """Move floating bodies until they just touch the ground, each environment by itself."""
         moving = mask.copy()
-        for _ in range(self._ground.moves):
-            moved = self._ground.place(q, self._readings.gaps)
+        for _ in range(self._ground_placement.moves):
+            moved = self._ground_placement.place(q, self._readings.gaps)
             self._place(moved, qd, moving)
             far = np.nanmax(np.abs(moved - q), axis=1) >= PLACED
             q = np.where(moving[:, None], moved, q)

@@ -27,6 +27,7 @@ from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.math.vectors import add, dot, scale
 
 # turns of a contact between open and slipping, and between sticking and slipping, that are no cycle
+OPEN, STICKING, SLIPPING = 0.0, 1.0, 2.0  # branches of the law
 OPEN_TURNS, SLIP_TURNS = 1.5, 3.5
 TINY_FRICTION = 1e-3  # coefficient of friction below which the tangential scale does not follow it
 
@@ -99,14 +100,14 @@ def choose_third_branch(d, contact, z, radius, loaded):
     Returns (lanes in which it sticks, lanes in which it opens).
     """
     _, outside, _ = disc_projection_terms(d, z, radius)
-    branch = where(loaded, where(outside, 2.0, 1.0), 0.0)
+    branch = where(loaded, where(outside, SLIPPING, STICKING), OPEN)
     change = absolute(branch - contact.branch)
     turns = contact.branch_turns + where(change > 1.5, 1.0, 0.0)
     sticks = loaded & outside & (turns > OPEN_TURNS)
-    between = (branch > 0.5) & (contact.branch > 0.5)
+    between = (branch > OPEN) & (contact.branch > OPEN)
     slip_turns = contact.slip_turns + where(between & (change > 0.5), 1.0, 0.0)
     opens = slip_turns > SLIP_TURNS
-    branch = where(opens, 0.0, where(sticks, 1.0, branch))
+    branch = where(opens, OPEN, where(sticks, STICKING, branch))
     # Lanes where the contact is inactive keep theirs: of a single robot it would be skipped.
     active = contact.active
     contact.branch_turns = where(active, where(sticks, 0.0, turns), contact.branch_turns)
