@@ -15,6 +15,7 @@ from vigym.urdf.read.xml import Node
 TREE_JOINT_TYPES = {row.urdf: row for row in JOINT_TYPES.values() if row.urdf}
 LOOP_JOINT_TYPES = {row.name: row for row in JOINT_TYPES.values() if row.can_close_loop}
 
+BOUNDS = ("lower", "upper")
 UNIT_TOLERANCE = 1e-6  # axes that are off by more get a note
 _AXIS_LENGTHS = (1e-150, 1e150)  # beyond them the squared length under- or overflows
 
@@ -73,35 +74,44 @@ def read_axis(node: Node, needed: bool = True, tag: str = "axis") -> Array:
     return written if length == 1.0 else written / length
 
 
-def read_parameters(node: Node, joint_type: JointType, closes_loop: bool = False) -> dict[str, Any]:
+def read_parameters(node: Node, joint_type: JointType) -> dict[str, Any]:
     """Return the `JointParameters` in <limit> and <dynamics>, as keyword arguments.
 
-    A value that the type cannot have becomes a note. A joint that `closes_loop` is
-    unlimited unless <limit> has lower or upper.
+    A value that the type cannot have becomes a note, and so does one that says nothing.
     """
-    limit = _read_limit(node, joint_type, closes_loop)
-    return limit | _read_dynamics(node, joint_type)
+    return _read_limit(node, joint_type) | _read_dynamics(node, joint_type)
 
 
-def _read_limit(node: Node, joint_type: JointType, closes_loop: bool) -> dict[str, Any]:
+def _read_limit(node: Node, joint_type: JointType) -> dict[str, Any]:
     limit = node.only("limit")
     if limit is None:
         return {}
-    lower = limit.number("lower", 0.0)
-    upper = limit.number("upper", 0.0)
     effort = limit.number("effort", low=0.0) if limit.has("effort") else None
     velocity = limit.number("velocity", low=0.0) if limit.has("velocity") else None
-    written = limit.has("lower") or limit.has("upper")
-    limits = None
-    if joint_type.bounded and lower <= upper:
-        limits = (lower, upper) if written or not closes_loop else None
-    elif joint_type.bounded:
-        message = f"lower {lower:g} > upper {upper:g} is read as a joint without limits"
-        limit.note("changed", message)
-    elif written:
-        message = f"lower and upper have no meaning for a {joint_type.name} joint"
-        limit.note("ignored", message)
-    return {"limits": limits, "effort": effort, "velocity": velocity}
+    if velocity == 0.0:
+        limit.note("ignored", "velocity 0 is a blank that nobody filled in: no velocity limit")
+        velocity = None
+    return {"limits": _read_bounds(limit, joint_type), "effort": effort, "velocity": velocity}
+
+
+def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | None:
+    """Return lower and upper of a <limit>; None without both, or where lower > upper."""
+    lower, upper = (limit.number(bound, 0.0) for bound in BOUNDS)
+    missing = [bound for bound in BOUNDS if not limit.has(bound)]
+    if not joint_type.bounded:
+        if len(missing) < len(BOUNDS):
+            message = f"lower and upper have no meaning for a {joint_type.name} joint"
+            limit.note("ignored", message)
+        return None
+    if len(missing) == len(BOUNDS) or lower > upper:
+        found = f"lower {lower:g} > upper {upper:g}" if lower > upper else "no lower and upper"
+        limit.note("changed", f"{found} is read as a joint without limits")
+        return None
+    if missing:
+        limit.note("changed", f"no {missing[0]}: taken as 0, as URDF says")
+    if lower == upper:
+        limit.note("changed", f"lower = upper = {lower:g}: the joint is locked there")
+    return lower, upper
 
 
 def _read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:

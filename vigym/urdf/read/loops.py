@@ -64,7 +64,7 @@ def _loop_joint(node: Node, joint_type: JointType) -> LoopJoint:
     note_ignored(node, known)
     parent = node.need("link1")
     child = node.need("link2")
-    parameters = read_parameters(node, joint_type, closes_loop=True)
+    parameters = read_parameters(node, joint_type)
     axis = read_axis(node)
     axis2 = None
     if universal:
