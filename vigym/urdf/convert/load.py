@@ -63,8 +63,8 @@ def load_urdf(
             and boxes.
         missing_meshes: for meshes of <collision> that cannot be read: "error", or "report" to leave
             them out, with a note.
-        inertias: for inertias that no rigid body has: "error", or "report" to mend them, with a
-            note. Where a principal moment is larger than the sum of the other two, it stays and the
+        inertias: for bodies with inertias that no rigid body has: "error", or "report" to mend
+            them, with a note. Where a principal moment is larger than the sum of the other two, it stays and the
             other two grow by half of the difference. A body that is a line becomes a rod a
             hundredth as thick as long, one without any inertia the uniform box about its shapes.
 
@@ -196,7 +196,7 @@ def _add_body(
         expected = "mass > 0: give it an <inertial> with <mass>, or make its joint fixed"
         raise UrdfError(f"{place}: found {found}, expected {expected}")
     relative = relative_poses(group, poses)
-    body = merge_masses(robot, group, relative, inertias, mech.notes)
+    body = merge_masses(robot.path, group, relative, inertias, mech.notes)
     name = group.reference.name
     pose = poses[name]
     drawn = tuple(visual_shapes(group, relative, body.center))

@@ -4,14 +4,15 @@ Faults of the whole (several roots, loops or couplings that cannot be) are found
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError, UrdfError
-from vigym.urdf.convert.inertias import check_inertia
+from vigym.spatial import IDENTITY, Pose
+from vigym.urdf.convert.merge import LinkGroup, merge_masses
 from vigym.urdf.convert.tree import add_parent
 from vigym.urdf.read.collisions import read_gazebo
 from vigym.urdf.read.geometry import read_materials
@@ -79,7 +80,8 @@ def survey(
     parents: dict[str, TreeJoint] = {}
     each(lambda joint: add_parent(robot.path, parents, joint), joints)
     if inertias == "error":
-        each(lambda link: check_inertia(robot.path, *link), _moving_links(links, joints, base))
+        bodies = _moving_bodies(links, joints, base)
+        each(lambda body: merge_masses(robot.path, *body, inertias, []), bodies)
     return PartialRobot("".join(names), links, joints, loops, list(dict.fromkeys(faults)))
 
 
@@ -106,18 +108,27 @@ def _read_each(
     return results
 
 
-def _moving_links(
+def _moving_bodies(
     links: list[Link], joints: list[TreeJoint], base: str | None
-) -> list[tuple[Link, bool]]:
-    """Return the links whose inertia matters, with whether each has all the mass of its body."""
-    groups = {link.name: {link.name} for link in links}
-    for joint in joints:
-        if joint.is_fixed and joint.parent in groups and joint.child in groups:
-            merged = groups[joint.parent] | groups[joint.child]
-            groups |= dict.fromkeys(merged, merged)
-    heavy = {link.name for link in links if link.mass}
+) -> Iterator[tuple[LinkGroup, dict[str, Pose]]]:
+    """Yield the links with mass that fixed joints hold together, and their poses in the first."""
+    known = {link.name: link for link in links}
     children = {joint.child for joint in joints}
-    roots = [group for group in groups.values() if group - children]
-    fixed = [group for group in roots if base == "fixed" or (base is None and WORLD in group)]
-    moving = [link for link in links if link.mass and groups[link.name] not in fixed]
-    return [(link, len(groups[link.name] & heavy) == 1) for link in moving]
+    welds: dict[str, list[TreeJoint]] = {}
+    for joint in joints:
+        if joint.is_fixed:
+            welds.setdefault(joint.parent, []).append(joint)
+    carried = {joint.child for each in welds.values() for joint in each}
+    for root in (name for name in known if name not in carried):
+        poses: dict[str, Pose] = {root: IDENTITY}
+        stack = [root]
+        while stack:
+            parent = stack.pop()
+            for joint in welds.get(parent, []):
+                if joint.child in known and joint.child not in poses:
+                    poses[joint.child] = poses[parent] @ joint.origin
+                    stack.append(joint.child)
+        is_world = base == "fixed" or (base is None and WORLD in poses)
+        group = LinkGroup([link for link in links if link.name in poses], None)
+        if group.mass and (root in children or not is_world):
+            yield group, poses
