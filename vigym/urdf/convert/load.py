@@ -63,10 +63,11 @@ def load_urdf(
             and boxes.
         missing_meshes: for meshes of <collision> that cannot be read: "error", or "report" to leave
             them out, with a note.
-        inertias: for bodies with inertias that no rigid body has: "error", or "report" to mend
-            them, with a note. Where a principal moment is larger than the sum of the other two, it stays and the
-            other two grow by half of the difference. A body that is a line becomes a rod a
-            hundredth as thick as long, one without any inertia the uniform box about its shapes.
+        inertias: for inertias that no rigid body has: "error" where that of a body with all its
+            links is one, or "report" to mend them, with a note. Where a principal moment is larger
+            than the sum of the other two, it stays and the other two grow by half of the
+            difference. A body that is a line becomes a rod a hundredth as thick as long, one
+            without any inertia the uniform box about its shapes.
 
     Raises:
         UrdfError: a file that cannot be read truthfully; names file, element, found and expected.

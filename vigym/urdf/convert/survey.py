@@ -15,11 +15,11 @@ from vigym.spatial import IDENTITY, Pose
 from vigym.urdf.convert.merge import LinkGroup, merge_masses
 from vigym.urdf.convert.tree import add_parent
 from vigym.urdf.read.collisions import read_gazebo
+from vigym.urdf.read.dialect import note_unknown, version_of
 from vigym.urdf.read.geometry import read_materials
 from vigym.urdf.read.joints import read_joint
 from vigym.urdf.read.links import check_unique, read_link
 from vigym.urdf.read.loops import find_loops, read_loop
-from vigym.urdf.read.notes import note_ignored
 from vigym.urdf.read.records import Link, LoopJoint, TreeJoint
 from vigym.urdf.read.references import check_reference, find_references
 from vigym.urdf.read.xml import parse_urdf
@@ -61,8 +61,8 @@ def survey(
         return _read_each(read, items, path, faults)
 
     names = each(lambda node: node.text("name"), [robot])
+    faults += [fault_of(path, error) for error in note_unknown(robot, version_of(robot))]
     loop_nodes = find_loops(robot)
-    each(lambda node: note_ignored(node, {loop.tag for loop in loop_nodes}), [robot])
     materials = each(read_materials, [robot]) or [{}]
     surfaces = each(read_gazebo, [robot]) or [{}]
     links = each(lambda node: read_link(node, materials[0], surfaces[0]), robot.children("link"))
@@ -118,8 +118,8 @@ def _moving_bodies(
     for joint in joints:
         if joint.is_fixed:
             welds.setdefault(joint.parent, []).append(joint)
-    carried = {joint.child for each in welds.values() for joint in each}
-    for root in (name for name in known if name not in carried):
+    welded = {joint.child for each in welds.values() for joint in each}
+    for root in (name for name in known if name not in welded):
         poses: dict[str, Pose] = {root: IDENTITY}
         stack = [root]
         while stack:

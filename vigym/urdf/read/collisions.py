@@ -5,7 +5,6 @@ import numpy as np
 from vigym.mechanism.elements.shapes import Mesh, Sphere
 from vigym.urdf.read.geometry import read_geometry, read_origin
 from vigym.urdf.read.meshes import locate_mesh
-from vigym.urdf.read.notes import note_ignored
 from vigym.urdf.read.records import LARGEST_FRICTION, UrdfCollision, UrdfSurface
 from vigym.urdf.read.xml import Node
 
@@ -18,7 +17,6 @@ def read_collisions(link: Node, surface: UrdfSurface) -> tuple[UrdfCollision, ..
 
 
 def _read_collision(node: Node, surface: UrdfSurface) -> UrdfCollision | None:
-    note_ignored(node, {"origin", "geometry"})
     kind, sizes = read_geometry(node, "touches nothing", allow_points=True)
     pose = read_origin(node)
     if kind is None:
@@ -37,7 +35,6 @@ def _read_contact(link: Node, surface: UrdfSurface) -> UrdfSurface:
     if contact is None:
         return surface
     tags = ("lateral_friction", "spinning_friction", "restitution")
-    note_ignored(contact, set(tags))
     values = {}
     for tag in tags:
         node = contact.only(tag)
@@ -93,7 +90,6 @@ def read_gazebo(robot: Node) -> dict[str, UrdfSurface]:
 
 def _gazebo_values(block: Node) -> dict[str, Node]:
     """Return the elements of a <gazebo> that have friction, by tag."""
-    block.check_expanded()
     if block.element.find(".//surface/friction") is not None:
         block.note("ignored", "friction in <surface>: only <mu1>, <mu2> and <fdir1> are read")
     found = {tag: block.only(tag) for tag in ("mu1", "mu2", "fdir1")}

@@ -7,8 +7,7 @@ import numpy as np
 
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import JOINT_TYPES, JointType
-from vigym.urdf.read.geometry import read_origin
-from vigym.urdf.read.notes import note_ignored
+from vigym.urdf.read.geometry import LONGEST, SHORTEST, UNIT_TOLERANCE, read_origin
 from vigym.urdf.read.records import Mimic, TreeJoint
 from vigym.urdf.read.xml import Node
 
@@ -16,16 +15,12 @@ TREE_JOINT_TYPES = {row.urdf: row for row in JOINT_TYPES.values() if row.urdf}
 LOOP_JOINT_TYPES = {row.name: row for row in JOINT_TYPES.values() if row.can_close_loop}
 
 BOUNDS = ("lower", "upper")
-UNIT_TOLERANCE = 1e-6  # axes that are off by more get a note
-_AXIS_LENGTHS = (1e-150, 1e150)  # beyond them the squared length under- or overflows
 
 
 def read_joint(node: Node) -> TreeJoint:
     """Return the joint of a <joint> element."""
     name = node.text("name")
     joint_type = read_type(node, TREE_JOINT_TYPES)
-    known = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
-    note_ignored(node, known)
     if joint_type.bounded and node.only("limit") is None:
         expected = f"one for a {joint_type.name} joint (revolute without limits is continuous)"
         raise node.error("no <limit>", expected)
@@ -66,8 +61,7 @@ def read_axis(node: Node, needed: bool = True, tag: str = "axis") -> Array:
     length = float(np.sqrt(written @ written))
     if not needed:
         return np.array([1.0, 0.0, 0.0])
-    least, largest = _AXIS_LENGTHS
-    if axis is not None and not least < length < largest:
+    if axis is not None and not SHORTEST < length < LONGEST:
         raise axis.error(f'xyz="{axis.text("xyz")}"', "a direction")
     if axis is not None and abs(length - 1.0) > UNIT_TOLERANCE:
         axis.note("changed", f"length {length:.9g} scaled to 1")
@@ -119,10 +113,6 @@ def _read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
     if dynamics is None:
         return {}
     nonnegative = ("damping", "friction", "spring_stiffness")
-    for attribute in dynamics.element.attrib:
-        if attribute not in (*nonnegative, "spring_reference"):
-            message = f"{attribute} is not known to this importer"
-            dynamics.note("ignored", message)
     damping, friction, stiffness = (dynamics.number(name, 0.0, low=0.0) for name in nonnegative)
     if friction and joint_type.dofs != 1:
         found = f"friction {friction:g}: a {joint_type.name} joint has none"

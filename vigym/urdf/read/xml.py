@@ -3,6 +3,7 @@
 import os
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,12 +50,17 @@ class Node:
         """Add a note about this element; arguments as in `Note`."""
         self.notes.append(Note(action, self.place, message))
 
-    def check_expanded(self) -> None:
-        """Raise UrdfError for a child that xacro would replace by elements of URDF."""
+    @property
+    def is_plain(self) -> bool:
+        """Whether the element has no namespace."""
+        return self.element.tag == self.tag
+
+    def unexpanded(self) -> Iterator[UrdfError]:
+        """Yield the errors of children that xacro would replace by elements of URDF."""
         for child in self.element:
             namespace, _, local = str(child.tag).rpartition("}")
             if namespace.endswith("xacro") and local not in _DEFINITIONS:
-                raise self.error(f"<xacro:{local}>", f"plain URDF{_XACRO}")
+                yield self.error(f"<xacro:{local}>", f"plain URDF{_XACRO}")
 
     def names(self, tag: str) -> set[str]:
         """Return the names of the children called `tag`, as written."""
@@ -65,11 +71,13 @@ class Node:
         found = self.element.findall(tag)
         return [self._child(child, k, len(found)) for k, child in enumerate(found)]
 
-    def others(self, known: set[str]) -> Iterator["Node"]:
-        """Yield the children whose tag is not in `known`."""
+    def every(self) -> Iterator["Node"]:
+        """Yield all children, with places as those of `children`."""
+        counts = Counter(child.tag for child in self.element)
+        seen: Counter[str] = Counter()
         for child in self.element:
-            if child.tag not in known:
-                yield self._child(child)
+            yield self._child(child, seen[child.tag], counts[child.tag])
+            seen[child.tag] += 1
 
     def only(self, tag: str) -> "Node | None":
         """Return the child called `tag`, None without.
