@@ -31,6 +31,7 @@ POSE = 'xyz="0 0 0" rpy="0 0 0"'
 # every element of the table, with every attribute
 EVERY = (
     '<material name="red"><color rgba="1 0 0 1"/></material>'
+    '<mujoco><compiler meshdir="." strippath="true"/></mujoco>'
     '<gazebo reference="left"><mu1 value="1"/><mu2 value="1"/><fdir1 value="1 0 0"/></gazebo>',
     *ARMS,
     link(

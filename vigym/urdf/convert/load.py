@@ -50,7 +50,8 @@ def load_urdf(
     <mu2>, or 0.8; more than 5 is taken as 5, with a note. A sphere of radius 0 is a point, a mesh
     (OBJ, STL, DAE, PLY, GLB) is its convex hull. They have the name in the file, or their link's
     where that is not unique, with a number where several would have one name. Meshes of <visual>
-    that cannot be read are left out, with a note.
+    that are not there are left out, with a note. They are read when they are drawn: one that cannot
+    be read is left out of the picture, with a warning.
 
     Args:
         path: of the file.

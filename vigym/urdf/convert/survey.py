@@ -20,6 +20,7 @@ from vigym.urdf.read.geometry import read_materials
 from vigym.urdf.read.joints import read_joint
 from vigym.urdf.read.links import check_unique, read_link
 from vigym.urdf.read.loops import find_loops, read_loop
+from vigym.urdf.read.meshes import MeshFolders, mesh_folders
 from vigym.urdf.read.records import Link, LoopJoint, TreeJoint
 from vigym.urdf.read.references import check_reference, find_references
 from vigym.urdf.read.xml import parse_urdf
@@ -65,7 +66,9 @@ def survey(
     loop_nodes = find_loops(robot)
     materials = each(read_materials, [robot]) or [{}]
     surfaces = each(read_gazebo, [robot]) or [{}]
-    links = each(lambda node: read_link(node, materials[0], surfaces[0]), robot.children("link"))
+    folders = each(mesh_folders, [robot]) or [MeshFolders(robot.path.parent.resolve())]
+    found = (materials[0], surfaces[0], folders[0])
+    links = each(lambda node: read_link(node, *found), robot.children("link"))
     joints = each(read_joint, robot.children("joint"))
     numbered = enumerate(loop_nodes, start=1)
     loops = each(lambda item: read_loop(item[1], item[0]), numbered)

@@ -4,25 +4,27 @@ import numpy as np
 
 from vigym.mechanism.elements.shapes import Mesh, Sphere
 from vigym.urdf.read.geometry import read_geometry, read_origin
-from vigym.urdf.read.meshes import locate_mesh
+from vigym.urdf.read.meshes import MeshFolders
 from vigym.urdf.read.records import LARGEST_FRICTION, UrdfCollision, UrdfSurface
 from vigym.urdf.read.xml import Node
 
 
-def read_collisions(link: Node, surface: UrdfSurface) -> tuple[UrdfCollision, ...]:
+def read_collisions(
+    link: Node, surface: UrdfSurface, folders: MeshFolders
+) -> tuple[UrdfCollision, ...]:
     """Return the collision shapes of a link; unsupported shapes become notes."""
     surface = _read_contact(link, surface)
-    found = [_read_collision(node, surface) for node in link.children("collision")]
+    found = [_read_collision(node, surface, folders) for node in link.children("collision")]
     return tuple(collision for collision in found if collision is not None)
 
 
-def _read_collision(node: Node, surface: UrdfSurface) -> UrdfCollision | None:
+def _read_collision(node: Node, surface: UrdfSurface, folders: MeshFolders) -> UrdfCollision | None:
     kind, sizes = read_geometry(node, "touches nothing", allow_points=True)
     pose = read_origin(node)
     if kind is None:
         return None
     if kind is Mesh:
-        sizes["path"] = locate_mesh(sizes["path"], node.path.parent)
+        sizes["path"] = folders.locate(node, sizes["path"])
     is_point = kind is Sphere and sizes["radius"] == 0.0
     shape = None if is_point else kind(**sizes)
     name = node.optional_text("name").strip()

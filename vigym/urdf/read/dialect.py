@@ -24,7 +24,8 @@ class Known(NamedTuple):
 # Elements by tag, wherever they are. Those in DRAKE may have a prefix.
 TABLE = {
     "robot": Known(
-        "name version", "link joint material gazebo loop_joint constraint ball_constraint"
+        "name version",
+        "link joint material gazebo mujoco loop_joint constraint ball_constraint",
     ),
     "link": Known("name", "inertial visual collision contact"),
     "inertial": Known("", "origin mass inertia"),
@@ -51,6 +52,8 @@ TABLE = {
     "mu1": Known("value"),
     "mu2": Known("value"),
     "fdir1": Known("value"),
+    "mujoco": Known("", "compiler"),
+    "compiler": Known("meshdir strippath"),
     "loop_joint": Known("name type", "link1 link2 axis axis2 limit dynamics"),
     "link1": Known(f"link {_POSE}"),
     "link2": Known(f"link {_POSE}"),

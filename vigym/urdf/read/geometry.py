@@ -5,7 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from vigym.mechanism.elements.shapes import GREY, SHAPES, Mesh, Shape, Sphere, size_fields
+from vigym.mechanism.elements.shapes import (
+    GREY,
+    SHAPES,
+    Mesh,
+    Shape,
+    Sphere,
+    size_fields,
+)
 from vigym.spatial import (
     IDENTITY,
     Origin,
@@ -14,7 +21,7 @@ from vigym.spatial import (
     rotation_matrix,
 )
 from vigym.urdf.read.dialect import QUATERNION, UNSUPPORTED_SHAPES
-from vigym.urdf.read.meshes import find_mesh
+from vigym.urdf.read.meshes import MeshFolders
 from vigym.urdf.read.records import Visual
 from vigym.urdf.read.xml import Node
 
@@ -59,17 +66,18 @@ def read_materials(robot: Node) -> dict[str, Color]:
     return colors
 
 
-def read_visual(node: Node, materials: dict[str, Color]) -> Visual | None:
+def read_visual(node: Node, materials: dict[str, Color], folders: MeshFolders) -> Visual | None:
     """Return the shape of a <visual>; None, and a note, for one that cannot be drawn."""
     rgba = _material(node, materials)
     kind, sizes = read_geometry(node, "not drawn")
     if kind is Mesh:
-        path, reason = find_mesh(sizes["path"], node.path.parent)
-        if path is None:
+        path = folders.locate(node, sizes["path"])
+        reason = folders.missing(sizes["path"], path)
+        if reason:
             message = f"mesh {sizes['path']!r} is not drawn: {reason}"
             node.note("dropped", message)
             return None
-        sizes["path"] = path
+        sizes |= {"path": path, "optional": True}
     pose = read_origin(node)
     return None if kind is None else Visual(kind(rgba=rgba, **sizes), pose)
 

@@ -11,6 +11,7 @@ from vigym.urdf.read.dialect import note_unknown, version_of
 from vigym.urdf.read.geometry import Color, read_materials, read_origin, read_visual
 from vigym.urdf.read.joints import read_joint
 from vigym.urdf.read.loops import find_loops, read_loop
+from vigym.urdf.read.meshes import MeshFolders, mesh_folders
 from vigym.urdf.read.records import Link, Robot, UrdfSurface
 from vigym.urdf.read.references import check_reference, find_references
 from vigym.urdf.read.xml import Node, parse_urdf
@@ -30,7 +31,8 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
     loop_nodes = find_loops(robot)
     materials = read_materials(robot)
     surfaces = read_gazebo(robot)
-    links = [read_link(node, materials, surfaces) for node in robot.children("link")]
+    folders = mesh_folders(robot)
+    links = [read_link(node, materials, surfaces, folders) for node in robot.children("link")]
     joints = [read_joint(node) for node in robot.children("joint")]
     loops = [read_loop(node, k) for k, node in enumerate(loop_nodes, start=1)]
     if not 0 < len(links) <= MOST_LINKS:
@@ -59,11 +61,16 @@ def check_unique(robot: Node, kind: str, names: list[str]) -> None:
         seen.add(name)
 
 
-def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, UrdfSurface]) -> Link:
+def read_link(
+    node: Node,
+    materials: dict[str, Color],
+    surfaces: dict[str, UrdfSurface],
+    folders: MeshFolders,
+) -> Link:
     """Return a link; its mass is zero without <inertial>."""
     name = node.text("name")
-    collisions = read_collisions(node, surfaces.get(name, UrdfSurface()))
-    visuals = [read_visual(child, materials) for child in node.children("visual")]
+    collisions = read_collisions(node, surfaces.get(name, UrdfSurface()), folders)
+    visuals = [read_visual(child, materials, folders) for child in node.children("visual")]
     drawn = tuple(visual for visual in visuals if visual is not None)
     inertial = node.only("inertial")
     if inertial is None:
