@@ -1,6 +1,7 @@
 """Nothing of a file is left out in silence: elements and attributes that are not read are noted."""
 
 import math
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -181,3 +182,40 @@ def test_a_quaternion_of_another_length_and_an_odd_version_are_told(tmp_path):
             f'<robot name="r" version="{version}">{link("a", "<inertial>" + inside)}</robot>'
         )
         assert any(told in str(note) for note in load_urdf(tmp_path / "r.urdf").notes)
+
+
+XACRO = (
+    '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:property name="m" value="3"/>'
+    '<xacro:macro name="part"><link name="a"><inertial><mass value="${2 * m}"/>'
+    '<inertia ixx="1" iyy="1" izz="1"/></inertial></link></xacro:macro><xacro:part/></robot>'
+)
+# stands for the program, which knows one macro: the real one is in none of the test's packages
+PROGRAM = """#!{python}
+import sys
+text = open(sys.argv[1]).read()
+if "xacro:part/" not in text:
+    sys.exit("no such macro")
+link = text[text.index("<link") : text.index("</xacro:macro>")].replace("${{2 * m}}", "6")
+print(f'<robot name="r">{{link}}</robot>')
+"""
+
+
+def test_xacro_expands_files_of_its_own_ending_where_it_is_installed(tmp_path, monkeypatch):
+    for name in ("r.xacro", "r.urdf"):
+        (tmp_path / name).write_text(XACRO)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    for name in ("r.xacro", "r.urdf"):
+        with pytest.raises(UrdfError, match="expand this file with xacro first"):
+            load_urdf(tmp_path / name)
+    program = tmp_path / "bin" / "xacro"
+    program.parent.mkdir()
+    program.write_text(PROGRAM.format(python=sys.executable))
+    program.chmod(0o755)
+    mech = load_urdf(tmp_path / "r.xacro")
+    assert mech.bodies["a"].mass == 6.0
+    assert f"changed: <robot>: expanded by {program}" in map(str, mech.notes)
+    with pytest.raises(UrdfError, match="expand this file with xacro first"):
+        load_urdf(tmp_path / "r.urdf")
+    (tmp_path / "r.xacro").write_text("<robot/>")
+    with pytest.raises(UrdfError, match=r"xacro cannot expand \(no such macro\), expected xacro"):
+        load_urdf(tmp_path / "r.xacro")

@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator
@@ -20,6 +22,8 @@ _XACRO = " (expand this file with xacro first)"
 _DEFINITIONS = {"property", "arg"}  # of xacro; without them nothing is missing
 _DRAKE = ' (declare the prefix: <robot xmlns:drake="http://drake.mit.edu" ...>)'
 _SHOWN = 60  # characters of a text that an error quotes
+_MOST_QUOTED = 300  # characters of the output of xacro that an error quotes
+_EXPANSION = 60.0  # longest run of xacro [s]
 
 
 class Node:
@@ -199,12 +203,17 @@ def local_name(element: ET.Element) -> str:
 def parse_urdf(path: str | os.PathLike[str]) -> Node:
     """Return the <robot> element of a URDF file.
 
+    The program xacro expands a file with the ending .xacro, where it is installed.
+
     Raises:
-        UrdfError: no readable file, not well-formed XML, XML with entities or too deep, or another
-            root element.
+        UrdfError: no readable file, a file that xacro cannot expand, not well-formed XML, XML with
+            entities or too deep, or another root element.
     """
     file = Path(path)
     data = read_file(file, "a URDF file", most=MOST_TEXT, error=UrdfError)
+    program = shutil.which("xacro") if file.suffix == ".xacro" else None
+    if program is not None:
+        data = _expand(program, file)
     # Some files have blanks before <?xml or a NUL at the end; in UTF-16 NULs are text.
     if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         data = data.strip(b"\0 \t\r\n")
@@ -216,9 +225,24 @@ def parse_urdf(path: str | os.PathLike[str]) -> Node:
         raise UrdfError(f"{found}, expected a URDF file{_hint(data)}") from error
     _strip_namespace(element)
     robot = Node(element, "<robot>", file, [])
+    if program is not None:
+        robot.note("changed", f"expanded by {program}")
     if element.tag != "robot":
         raise UrdfError(f"{file}: root element: found <{robot.tag}>, expected <robot>{_hint(data)}")
     return robot
+
+
+def _expand(program: str, file: Path) -> bytes:
+    """Return what the program xacro makes of a file."""
+    command = [program, str(file.resolve())]
+    try:
+        done = subprocess.run(command, capture_output=True, check=True, timeout=_EXPANSION)
+    except (OSError, subprocess.SubprocessError) as error:
+        said = getattr(error, "stderr", None) or str(error).encode()
+        reason = " ".join(said.decode(errors="replace").split())[-_MOST_QUOTED:]
+        found = f"{file}: found a file that {program} cannot expand ({reason})"
+        raise UrdfError(f"{found}, expected xacro") from error
+    return done.stdout
 
 
 def _strip_namespace(root: ET.Element) -> None:
