@@ -15,6 +15,7 @@ from vigym.spatial import rotation_from_rpy
 from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.read.dialect import TABLE
 from vigym.urdf.read.links import read_robot
+from vigym.urdf.read.xml import local_name
 
 ROOT = Path(assets.path("minitaur")).parents[1]
 SHIPPED = sorted(ROOT.glob("*/*.urdf"))
@@ -28,9 +29,16 @@ SHAPES = "".join(
         '<mesh filename="a.stl" scale="1 1 1"/>',
     )
 )
+DRAKE = 'xmlns:drake="http://drake.mit.edu"'
+SCREW = '<drake:screw_thread_pitch value="0.02"/></joint>'
 POSE = 'xyz="0 0 0" rpy="0 0 0"'
 # every element of the table, with every attribute
 EVERY = (
+    link("nut"),
+    joint("s", "screw", "world", "nut", HINGE)
+    .replace("</joint>", SCREW)
+    .replace("joint ", "drake:joint ")
+    .replace("/joint", "/drake:joint"),
     '<material name="red"><color rgba="1 0 0 1"/></material>'
     '<mujoco><compiler meshdir="." strippath="true"/></mujoco>'
     '<gazebo reference="left"><mu1 value="1"/><mu2 value="1"/><fdir1 value="1 0 0"/></gazebo>',
@@ -110,14 +118,14 @@ def test_any_attribute_that_is_renamed_or_added_in_a_shipped_file_is_told(file, 
 
 
 def test_any_attribute_that_is_renamed_or_added_to_any_element_is_told(tmp_path):
-    text = f'<robot name="r" version="1.0">{"".join(EVERY)}</robot>'
-    assert {each.tag for each in elements_of(text)} == set(TABLE)
+    text = f'<robot name="r" version="1.0" {DRAKE}>{"".join(EVERY)}</robot>'
+    assert {local_name(each) for each in elements_of(text)} == set(TABLE)
     assert not [note for note in read(ET.fromstring(text), tmp_path / "r") if "not known" in note]
     assert_told(text, tmp_path)
 
 
 def test_unknown_elements_are_told_wherever_they_are(tmp_path):
-    root = ET.fromstring(f'<robot name="r">{"".join(EVERY)}</robot>')
+    root = ET.fromstring(f'<robot name="r" {DRAKE}>{"".join(EVERY)}</robot>')
     for element in by_kind(root):
         if element.tag != "gazebo":  # its settings are those of a simulator, told together
             ET.SubElement(element, "new")

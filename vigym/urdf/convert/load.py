@@ -41,10 +41,11 @@ def load_urdf(
     the other links become frames on it. Joints keep their names and the order of the file. Nothing
     is printed: `Mechanism.notes` lists elements that were changed, dropped or are not simulated.
     Loop joints (`<loop_joint>`, `<constraint>`, `<drake:ball_constraint>`, see
-    `vigym.urdf.read.loops`) become loop-closing joints, after all others; if their two joint frames
-    are apart at the file's zero, simulators start with the loop closed. `<mimic>` becomes a
-    coupling with the name of its joint. Where pybullet is installed, its loader reads a copy of the
-    file, too, and has to find the same numbers.
+    `vigym.urdf.read.loops`; closing frames and YAML, see `vigym.urdf.read.beside`) become
+    loop-closing joints, after all others; if their two joint frames are apart at the file's zero,
+    simulators start with the loop closed. `<mimic>` becomes a coupling with the name of its joint.
+    Where pybullet is installed, its loader reads a copy of the file, too, and has to find the same
+    numbers.
 
     <collision> elements touch the ground, with the friction of <contact>, of Gazebo's <mu1> and
     <mu2>, or 0.8; more than 5 is taken as 5, with a note. A sphere of radius 0 is a point, a mesh
@@ -227,8 +228,12 @@ def _add_joint(mech: Mechanism, joint: TreeJoint, owners: dict[str, str], pose: 
         owners[joint.child],
         pose.position,
         pose.rotate_axis(joint.axis),
+        axis2=None if joint.axis2 is None else pose.rotate_axis(joint.axis2),
         **joint.arguments(),
     )
+    if joint.pitch is not None:
+        angle, distance = f"{joint.name}.angle", f"{joint.name}.distance"
+        mech.add_coupling(joint.name, "screw", distance, angle, joint.pitch)
 
 
 def _add_mimic(mech: Mechanism, robot: Robot, joint: TreeJoint, mimic: Mimic) -> None:

@@ -17,7 +17,7 @@ from vigym.urdf.convert.tree import add_parent
 from vigym.urdf.read.collisions import read_gazebo
 from vigym.urdf.read.dialect import note_unknown, version_of
 from vigym.urdf.read.geometry import read_materials
-from vigym.urdf.read.joints import read_joint
+from vigym.urdf.read.joints import joint_nodes, read_joint
 from vigym.urdf.read.links import check_unique, read_link
 from vigym.urdf.read.loops import find_loops, read_loop
 from vigym.urdf.read.meshes import MeshFolders, mesh_folders
@@ -69,7 +69,7 @@ def survey(
     folders = each(mesh_folders, [robot]) or [MeshFolders(robot.path.parent.resolve())]
     found = (materials[0], surfaces[0], folders[0])
     links = each(lambda node: read_link(node, *found), robot.children("link"))
-    joints = each(read_joint, robot.children("joint"))
+    joints = each(read_joint, joint_nodes(robot))
     numbered = enumerate(loop_nodes, start=1)
     loops = each(lambda item: read_loop(item[1], item[0]), numbered)
     named = {
@@ -77,7 +77,8 @@ def survey(
         "joint": [joint.name for joint in (*joints, *loops)],
     }
     each(lambda kind: check_unique(robot, *kind), named.items())
-    known = {kind: robot.names(kind) for kind in named}
+    nodes = {"link": robot.children("link"), "joint": joint_nodes(robot)}
+    known = {kind: {node.element.get("name", "") for node in nodes[kind]} for kind in nodes}
     references = find_references(joints, loops)
     each(lambda reference: check_reference(robot.path, known, reference), references)
     parents: dict[str, TreeJoint] = {}

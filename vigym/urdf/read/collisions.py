@@ -72,7 +72,7 @@ def read_gazebo(robot: Node) -> dict[str, UrdfSurface]:
 
     Elements of one link complete each other; where several give a value, the last counts.
     """
-    links = robot.names("link")
+    links = {link.get("name", "") for link in robot.element.findall("link")}
     values: dict[str, dict[str, Node]] = {}
     for block in robot.children("gazebo"):
         given = _gazebo_values(block)

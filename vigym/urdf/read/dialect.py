@@ -21,7 +21,7 @@ class Known(NamedTuple):
     children: str = ""
 
 
-# Elements by tag, wherever they are. Those in DRAKE may have a prefix.
+# Elements by tag, wherever they are. Those in DRAKE may have the prefix of Drake.
 TABLE = {
     "robot": Known(
         "name version",
@@ -41,7 +41,8 @@ TABLE = {
     "spinning_friction": Known("value"),
     "restitution": Known("value"),
     "origin": Known(_POSE),
-    "joint": Known("name type", "origin parent child axis limit dynamics mimic"),
+    "joint": Known("name type", "origin parent child axis limit dynamics mimic screw_thread_pitch"),
+    "screw_thread_pitch": Known("value"),
     "parent": Known("link"),
     "child": Known("link"),
     "axis": Known("xyz"),
@@ -77,8 +78,9 @@ TABLE = {
     for kind, shape in SHAPES.items()
 }
 DRAKE = {tag for tag in TABLE if tag.startswith("ball_constraint")}
+DRAKE |= {"joint", "screw_thread_pitch"}
 # Loop joints, read under <robot> only. Ignoring one would change the mechanism.
-LOOP_TAGS = {"loop_joint", "constraint", "ball_constraint"}
+LOOP_TAGS = {"loop_joint", "constraint", "ball_constraint", "linear_bushing_rpy"}
 
 _UNKNOWN = "not known to this importer"
 # Reasons by tag; other unknown tags get a general one.
@@ -127,7 +129,9 @@ def note_unknown(node: Node, version: tuple[int, ...]) -> Iterator[UrdfError]:
         node.note("ignored", _REASONS["gazebo"])
     yield from node.unexpanded()
     for child in node.every():
-        is_known = child.tag in known.children.split() and (child.is_plain or child.tag in DRAKE)
+        is_known = child.tag in known.children.split() and (
+            child.is_plain or (child.is_drake and child.tag in DRAKE)
+        )
         if (child.tag in LOOP_TAGS and not is_known) or (
             child.tag == "gazebo" and child.children("joint")
         ):

@@ -9,18 +9,40 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import JOINT_TYPES, JointType
 from vigym.urdf.read.geometry import LONGEST, SHORTEST, UNIT_TOLERANCE, read_origin
 from vigym.urdf.read.records import Mimic, TreeJoint
-from vigym.urdf.read.xml import Node
+from vigym.urdf.read.xml import Node, local_name
 
+DRAKE_JOINT_TYPES = {
+    "ball": JOINT_TYPES["spherical"],
+    "universal": JOINT_TYPES["universal"],
+    "planar": JOINT_TYPES["planar"],
+    "screw": JOINT_TYPES["cylindrical"],
+}
 TREE_JOINT_TYPES = {row.urdf: row for row in JOINT_TYPES.values() if row.urdf}
 LOOP_JOINT_TYPES = {row.name: row for row in JOINT_TYPES.values() if row.can_close_loop}
 
+_X, _Y, _Z = np.eye(3)
 BOUNDS = ("lower", "upper")
 
 
+def joint_nodes(robot: Node) -> list[Node]:
+    """Return the elements <joint> and <drake:joint>, in the order of the file."""
+    nodes = (node for node in robot.every() if node.tag == "joint")
+    return [node for node in nodes if node.is_plain or node.is_drake]
+
+
 def read_joint(node: Node) -> TreeJoint:
-    """Return the joint of a <joint> element."""
+    """Return the joint of a <joint> or a <drake:joint> element.
+
+    Drake has no axes of two types: it turns a universal joint about x and then y, and the normal of
+    a planar one is z.
+    """
     name = node.text("name")
-    joint_type = read_type(node, TREE_JOINT_TYPES)
+    joint_type = read_type(node, DRAKE_JOINT_TYPES if node.is_drake else TREE_JOINT_TYPES)
+    axis, axis2 = read_axis(node, joint_type.needs_axis), None
+    if node.is_drake and joint_type.needs_second_axis:
+        axis, axis2 = _X, _Y
+    elif node.is_drake and joint_type.name == "planar":
+        axis = _Z
     if joint_type.bounded and node.only("limit") is None:
         expected = f"one for a {joint_type.name} joint (revolute without limits is continuous)"
         raise node.error("no <limit>", expected)
@@ -32,10 +54,23 @@ def read_joint(node: Node) -> TreeJoint:
         parent=node.need("parent").text("link"),
         child=node.need("child").text("link"),
         origin=read_origin(node),
-        axis=read_axis(node, joint_type.needs_axis),
+        axis=axis,
+        axis2=axis2,
         mimic=_read_mimic(node),
+        pitch=_read_pitch(node),
         **parameters,
     )
+
+
+def _read_pitch(node: Node) -> float | None:
+    """Return the advance of a screw [m/rad] from that of a turn; None for other joints."""
+    tags = [child.tag for child in node.element if local_name(child) == "screw_thread_pitch"]
+    if not (node.is_drake and node.text("type") == "screw"):
+        return None
+    pitch = node.need(tags[0] if tags else "drake:screw_thread_pitch").number("value")
+    if pitch == 0.0:
+        raise node.error("a pitch of 0", "another number: a screw without pitch is continuous")
+    return pitch / (2.0 * np.pi)
 
 
 def read_type(node: Node, types: Mapping[str, JointType]) -> JointType:

@@ -6,10 +6,11 @@ import numpy as np
 
 from vigym.mechanism.elements.checks import Array
 from vigym.spatial import IDENTITY
+from vigym.urdf.read.beside import closing_frames, read_yaml
 from vigym.urdf.read.collisions import read_collisions, read_gazebo
 from vigym.urdf.read.dialect import note_unknown, version_of
 from vigym.urdf.read.geometry import Color, read_materials, read_origin, read_visual
-from vigym.urdf.read.joints import read_joint
+from vigym.urdf.read.joints import joint_nodes, read_joint
 from vigym.urdf.read.loops import find_loops, read_loop
 from vigym.urdf.read.meshes import MeshFolders, mesh_folders
 from vigym.urdf.read.records import Link, Robot, UrdfSurface
@@ -33,13 +34,18 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
     surfaces = read_gazebo(robot)
     folders = mesh_folders(robot)
     links = [read_link(node, materials, surfaces, folders) for node in robot.children("link")]
-    joints = [read_joint(node) for node in robot.children("joint")]
+    joints = [read_joint(node) for node in joint_nodes(robot)]
     loops = [read_loop(node, k) for k, node in enumerate(loop_nodes, start=1)]
     if not 0 < len(links) <= MOST_LINKS:
         raise robot.error(f"{len(links)} links", f"1 to {MOST_LINKS}")
     check_unique(robot, "link", [link.name for link in links])
+    names = {
+        "link": {link.name for link in links},
+        "joint": {joint.name for joint in joints},
+    }
+    joints, more = read_yaml(robot, names["link"], joints)
+    loops += [*more, *closing_frames(robot, [link.name for link in links], loops)]
     check_unique(robot, "joint", [joint.name for joint in (*joints, *loops)])
-    names = {kind: robot.names(kind) for kind in ("link", "joint")}
     for reference in find_references(joints, loops):
         check_reference(robot.path, names, reference)
     return Robot(

@@ -59,6 +59,8 @@ def read_loop(node: Node, number: int) -> LoopJoint:
 
 def _loop_joint(node: Node, joint_type: JointType) -> LoopJoint:
     universal = joint_type.needs_second_axis
+    if len(node.children("link1")) == 2 and not node.children("link2"):
+        raise node.error("2 <link1> elements", "one, and the second as <link2>")
     parent = node.need("link1")
     child = node.need("link2")
     parameters = read_parameters(node, joint_type)

@@ -59,16 +59,17 @@ class Node:
         """Whether the element has no namespace."""
         return self.element.tag == self.tag
 
+    @property
+    def is_drake(self) -> bool:
+        """Whether the namespace of the element is that of Drake."""
+        return "drake" in self.element.tag.rpartition("}")[0]
+
     def unexpanded(self) -> Iterator[UrdfError]:
         """Yield the errors of children that xacro would replace by elements of URDF."""
         for child in self.element:
             namespace, _, local = str(child.tag).rpartition("}")
             if namespace.endswith("xacro") and local not in _DEFINITIONS:
                 yield self.error(f"<xacro:{local}>", f"plain URDF{_XACRO}")
-
-    def names(self, tag: str) -> set[str]:
-        """Return the names of the children called `tag`, as written."""
-        return {child.get("name", "") for child in self.element.findall(tag)}
 
     def children(self, tag: str) -> list["Node"]:
         """Return the children called `tag`; places of several have names or numbers."""
