@@ -45,6 +45,7 @@ _ROTATION_TABLE = _rotation_table()
 _NEXT = np.array([1, 2, 0])
 _AFTER_NEXT = np.array([2, 0, 1])
 _ROUNDING = 1e-14  # components of unit vectors below this are zero
+_ROUNDING_OF_ANGLES = 1e-15  # angles below this are zero [rad]
 _Z = np.array([0.0, 0.0, 1.0])
 
 
@@ -134,6 +135,21 @@ def rotation_from_rpy(rpy: Array) -> Array:
             [-sp, cp * sr, cp * cr],
         ]
     )
+
+
+def roll_pitch_yaw(rotation: Array) -> Array:
+    """Return fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix, exact at any pitch.
+
+    Each angle follows from the rotation that remains after the earlier ones. At a pitch of +-90
+    degrees, where roll and yaw have one axis, their errors therefore cancel.
+    """
+    yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
+    c, s = np.cos(yaw), np.sin(yaw)
+    remaining = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ rotation
+    pitch = np.arctan2(-remaining[2, 0], remaining[0, 0])
+    roll = np.arctan2(-remaining[1, 2], remaining[1, 1])
+    angles = np.array([roll, pitch, yaw])
+    return np.where(np.abs(angles) < _ROUNDING_OF_ANGLES, 0.0, angles)
 
 
 def rotation_between(start: Array, end: Array) -> Array:

@@ -276,6 +276,31 @@ def test_motors_that_others_of_their_loop_set_are_passive(tmp_path):
         assert gym.make(URDF, urdf=str(file), **options).action_space.shape == (count["kept"],)
 
 
+@pytest.mark.parametrize("driven", ["all", "no leader"])
+def test_followers_of_mimic_are_passive_in_every_control(tmp_path, driven):
+    """One motor for one freedom: the leader's, or without one the first; `efforts` keeps others."""
+    effort = {"lead": "" if driven == "no leader" else OPEN}
+    joints = [
+        joint(name, "continuous", "world", name, HINGE + effort.get(name, OPEN) + follows)
+        for name, follows in (
+            ("late", '<mimic joint="early" multiplier="-2"/>'),
+            ("early", '<mimic joint="lead"/>'),
+            ("lead", ""),
+            ("free", ""),
+        )
+    ]
+    file = tmp_path / "hand.urdf"
+    links = [link("world", ""), *map(link, ("late", "early", "lead", "free"))]
+    file.write_text(f'<robot name="hand">{"".join(links + joints)}</robot>')
+    motor = "lead" if driven == "all" else "late"
+    for options in ({}, {"control": "position"}, {"control": "velocity"}, {"efforts": 2.0}):
+        (warned,) = told(urdf=str(file), **options)
+        assert "follow from other motors" in warned
+        found = gym.make(URDF, urdf=str(file), **options).unwrapped.mechanism.actuator_names
+        assert set(found) == {motor, "free"}
+    assert told(urdf=str(file), efforts={"early": 1.0, "late": 1.0, "lead": 1.0}) == []
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

@@ -78,7 +78,7 @@ LIBRARIES = {
     "mechanism": {"numpy", "trimesh"},
     "simulation": {"numpy"},
     "baselines": {"numpy", "sympy"},
-    "urdf": {"numpy", "pybullet"},
+    "urdf": {"numpy", "pybullet", "yaml"},
     "render": {"numpy", "pybullet", "PIL", "pygame", "viser"},
     "control": {"numpy"},
     "policies": {"numpy", "safetensors"},

@@ -8,6 +8,7 @@ from vigym import assets
 from vigym.mechanism.elements.errors import MechanismError, UrdfError
 from vigym.mechanism.elements.shapes import Box, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
+from vigym.render.scene.visuals import build_visuals
 from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.read.links import read_robot
 
@@ -274,13 +275,18 @@ def test_colours_and_meshes(load, tmp_path, monkeypatch):
         str(tmp_path / "b.obj"),
         f"file://{tmp_path}/b.obj",
     )
-    bad = ("package://pack/meshes/b.obj", "none.obj", "garbage.obj", "wrong.obj", "b.ply")
+    unread = ("garbage.obj", "wrong.obj", "b.ply")
+    bad = ("package://pack/meshes/b.obj", "none.obj", "b.doc")
     (tmp_path / "b.ply").write_text("ply")
+    (tmp_path / "b.doc").write_text(triangle)
     red, named = (
         '<material name="red"><color rgba="1 0 0 2"/></material>',
         '<material name="green"/>',
     )
-    shapes = [visual(f'<mesh filename="{name}" scale="1 1 2"/>', named) for name in (*names, *bad)]
+    shapes = [
+        visual(f'<mesh filename="{name}" scale="1 1 2"/>', named)
+        for name in (*names, *unread, *bad)
+    ]
     balls = [
         visual('<sphere radius="1"/>', material)
         for material in (red, named, '<material name="none"/>', "")
@@ -289,7 +295,12 @@ def test_colours_and_meshes(load, tmp_path, monkeypatch):
     green = '<material name="green"><color rgba="0 1 0 0.5"/></material>'
     mech = load(green, link("a", INERTIAL + "".join([*shapes, *balls, empty])))
     drawn = mech.bodies["a"].shapes
-    assert [type(shape) for shape in drawn] == [Mesh] * 4 + [Sphere] * 4
+    assert [type(shape) for shape in drawn] == [Mesh] * 7 + [Sphere] * 4
+    with pytest.warns(UserWarning, match="'r': not drawn: mesh") as warned:
+        assert len(build_visuals(mech)) == 8
+    for name, warning in zip(unread, warned, strict=True):
+        assert f"mesh {tmp_path / name}: found" in str(warning.message)
+    drawn = [*drawn[:4], *drawn[7:]]
     assert all(shape.path.is_absolute() and shape.path.is_file() for shape in drawn[:4])
     assert drawn[0].scale.tolist() == [1.0, 1.0, 2.0]
     colours = [shape.rgba.tolist() for shape in drawn[3:]]

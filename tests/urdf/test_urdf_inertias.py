@@ -9,6 +9,7 @@ from scenes.urdf_text import joint, link
 from vigym.envs.tasks.urdf import Urdf
 from vigym.mechanism.elements.checks import inertia_fault
 from vigym.mechanism.elements.errors import UrdfError
+from vigym.urdf.convert.survey import survey
 
 BOX = '<collision><geometry><box size="0.1 0.2 0.3"/></geometry></collision>'
 NO_MESH = '<collision><geometry><mesh filename="gone.obj"/></geometry></collision>'
@@ -109,8 +110,7 @@ def test_an_impossible_sensor_does_not_refuse_the_body_that_it_is_fixed_to(load)
         link("imu", inertial(np.full((3, 3), 1e-6), mass=1e-6)),
         joint("weld", "fixed", "trunk", "imu"),
     )
-    with pytest.raises(UrdfError, match="link 'imu' <inertial> <inertia>"):
-        load(*file)
+    np.testing.assert_allclose(load(*file).bodies["trunk"].inertia, heavy, atol=3e-6)
     mech = load(*file, inertias="report")
     np.testing.assert_allclose(mech.bodies["trunk"].inertia, heavy, atol=3e-6)
     assert len(changed(mech)) == 1
@@ -216,3 +216,37 @@ def test_the_environment_of_files_has_the_option(tmp_path):
     with pytest.raises(UrdfError, match="link 'b'"):
         Urdf(urdf=file).mechanism()
     assert len(Urdf(urdf=file, inertias="report").mechanism().bodies) == 2
+
+
+def test_parts_are_judged_by_their_body(load):
+    """Impossible parts add up as written where the sum is possible, and are told."""
+    trunk = np.diag([0.1, 0.2, 0.25])
+    parts = {
+        "six_equal": (np.full((3, 3), 2e-6), "no rigid body has principal moments (-"),
+        "too_long": (np.diag([1e-6, 1e-6, 9e-6]), "no rigid body has principal moments (1e-06, 1"),
+        "negative": (np.diag([-1e-6, 1e-6, 1e-6]), "no rigid body has principal moments (-1e-06"),
+        "bare": (np.zeros((3, 3)), "no <inertia>: a point"),
+    }
+    links = [link("trunk", inertial(trunk, 9.0))]
+    for name, (tensor, _) in parts.items():
+        text = inertial(tensor, 0.002)
+        links.append(link(name, text if tensor.any() else re.sub("<inertia [^>]*>", "", text)))
+    welds = [joint(f"{name} weld", "fixed", "trunk", name, "") for name in parts]
+    mech = load(*links, *welds)
+    expected = trunk + sum(tensor for tensor, _ in parts.values())
+    np.testing.assert_allclose(mech.bodies["trunk"].inertia, expected, rtol=0, atol=1e-16)
+    notes = [str(note) for note in mech.notes]
+    for name, (_, told) in parts.items():
+        assert sum(f"link {name!r} <inertial>" in note and told in note for note in notes) == 1
+
+
+def test_a_survey_lists_every_body_that_is_impossible_and_no_part_of_a_possible_one(tmp_path):
+    long = np.diag([1e-6, 1e-6, 9e-6])
+    links = [link("trunk", inertial([1, 1, 1])), link("tag", inertial(long))]
+    links += [link(name, inertial(long)) for name in ("left", "right", "tip")]
+    joints = [joint("weld", "fixed", "trunk", "tag", ""), joint("end", "fixed", "right", "tip", "")]
+    joints += [joint(f"{name} hip", "continuous", "trunk", name) for name in ("left", "right")]
+    file = tmp_path / "robot.urdf"
+    file.write_text(f'<robot name="r">{"".join(links + joints)}</robot>')
+    faulty = {element.split("'")[1] for element, _ in survey(file).faults}
+    assert faulty == {"left", "right"}

@@ -117,3 +117,29 @@ def test_a_joint_type_that_pybullet_lacks_needs_only_a_name_in_the_table(load, m
     joint_read = load(link("a"), link("b"), joint("j", "cylindrical", "a", "b", placed)).joints["j"]
     assert (joint_read.type, joint_read.damping) == ("cylindrical", 0.5)
     assert joint_read.position.tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("type", ["revolute", "prismatic"])
+def test_bounds_that_are_not_given_are_none_and_every_blank_is_told(load, type):
+    """As MuJoCo and Bullet read them; URDF's own default of 0 holds where the other one is given."""
+    cases = {
+        "": (None, "no lower and upper is read as a joint without limits"),
+        'lower="0" upper="0"': ([[0, 0]], "lower = upper = 0: the joint is locked there"),
+        'lower="0.5" upper="0.5"': ([[0.5, 0.5]], "lower = upper = 0.5: the joint is locked"),
+        'lower="-2"': ([[-2, 0]], "no upper: taken as 0"),
+        'upper="-2"': (None, "lower 0 > upper -2 is read as a joint without limits"),
+    }
+    for bounds, (limits, told) in cases.items():
+        limit = f'<limit {bounds} effort="3" velocity="4"/>'
+        mech = load(link("a"), link("b"), joint("j", type, "a", "b", limit))
+        found = mech.joints["j"].limits
+        assert (found if found is None else found.tolist()) == limits
+        assert any(f"joint 'j' <limit>: {told}" in str(note) for note in mech.notes)
+
+
+def test_a_velocity_of_zero_is_a_blank(load):
+    mech = load(
+        link("a"), link("b"), joint("j", "continuous", "a", "b", '<limit effort="1" velocity="0"/>')
+    )
+    assert mech.joints["j"].velocity is None
+    assert any("joint 'j' <limit>: velocity 0 is a blank" in str(note) for note in mech.notes)

@@ -13,10 +13,9 @@ from vigym import assets
 from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.spatial import rotation_from_rpy
+from vigym.spatial import roll_pitch_yaw, rotation_from_rpy
 from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.read.joints import LOOP_JOINT_TYPES
-from vigym.urdf.write.elements import roll_pitch_yaw
 
 ROBOTS = (
     "a1/a1.urdf",

@@ -194,7 +194,7 @@ def test_what_changes_no_motion_and_has_no_place_is_told(tmp_path):
         "the ground is not in this file: it is an argument of load_urdf",
         "motor of joint 'turn' is not in this file (kp 20, kd 0.5, effort 2): add it again after loading",
         "coupling 'belt': a gear, written as <mimic> of joint 'slide'",
-        "joint 'turn': unlimited velocity is no limit",
+        "joint 'turn': velocity inf is read as no limit",
         "joint 'weld': fixed, readers make one body of 'b' and 'c'",
     ):
         assert f"<!-- {note} -->" in text

@@ -148,8 +148,8 @@ def command(
     """Describe the mechanism in the URDF FILE and the elements that its import changed.
 
     No kernel of a simulator is compiled. A file that cannot be simulated as it is written is
-    refused with exit code 1; its readable part and all its faults are shown. Meshes that cannot be
-    read are left out and listed; so are mended inertias with --inertias report.
+    refused with exit code 1; its readable part and all its faults are shown. <collision> meshes
+    that cannot be read are left out and listed; so are mended inertias with --inertias report.
 
     \b
     vigym inspect robot.urdf

@@ -1,7 +1,7 @@
 """Control of the actuated joints of a robot: by torques, or by motors with a target."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -44,22 +44,45 @@ def with_efforts(mechanism: Mechanism, efforts: Given) -> Mechanism:
     return mechanism.with_replaced_elements(joints=joints)
 
 
-def without_dependent_motors(mechanism: Mechanism) -> Mechanism:
+def without_dependent_motors(mechanism: Mechanism, loops: bool, kept: Collection[str]) -> Mechanism:
     """Return a copy in which joints that others determine are passive; a warning names them.
 
-    These are actuated joints that follow from others by loops or couplings, so that two motors
-    with a target each would work against each other.
+    These are actuated joints that follow from others, so that two motors with a target each would
+    work against each other: by couplings, whose followers other programs do not drive either, and
+    by loops.
+
+    Args:
+        mechanism: with the joints.
+        loops: whether to include joints that follow by loops.
+        kept: names of joints that stay actuated.
     """
-    leading = {joint.name for joint in independent_joints(mechanism)}
-    driven = [joint.name for joint in mechanism.actuated_joints]
-    names = [name for name in driven if name not in leading]
+    names = [name for name in _coupled_motors(mechanism) if name not in kept]
+    found = with_efforts(mechanism, dict.fromkeys(names, 0.0))
+    if loops:
+        leading = {joint.name for joint in independent_joints(found)}
+        more = [joint.name for joint in found.actuated_joints if joint.name not in leading]
+        found = with_efforts(found, dict.fromkeys(more, 0.0))
+        names += more
     if names:
         warnings.warn(
             f"{mechanism.name!r}: {', '.join(names)} follow from other motors, by loops or "
-            "couplings, and are passive; efforts={joint: effort} or control=... keeps them",
+            "couplings, and are passive; efforts={joint: effort} keeps them",
             stacklevel=2,
         )
-    return with_efforts(mechanism, dict.fromkeys(names, 0.0))
+    return found
+
+
+def _coupled_motors(mechanism: Mechanism) -> list[str]:
+    """Return the actuated joints that couplings tie to another one: their leader, or the first."""
+    leaders = {each.joint: each.other for each in mechanism.couplings.values()}
+    driven = [joint.name for joint in mechanism.actuated_joints]
+    motors: dict[str, str] = {}  # joint that others follow -> joint that is driven
+    for name in sorted(driven, key=lambda name: name in leaders):
+        first = name
+        while first in leaders:
+            first = leaders[first]
+        motors.setdefault(first, name)
+    return [name for name in driven if name not in motors.values()]
 
 
 class Actuation:

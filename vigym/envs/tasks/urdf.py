@@ -81,8 +81,9 @@ class Urdf(Task):
     | or per joint | target, largest rate's share | -1 | 1 | `motor_names` | rate (rad/s, m/s) |
 
     `control` chooses the row: by default "position" for a robot that floats on a ground, "torque"
-    for any other. With that default, and without `efforts`, joints of loops that follow from other
-    motors are passive, and a warning names them. A position target of 0 is the start, -1 and 1 are
+    for any other. Followers of `<mimic>` are passive, unless `efforts` names them; with that
+    default, and without `efforts`, so are joints of loops that follow from other motors. A warning
+    names them. A position target of 0 is the start, -1 and 1 are
     the joint's limits; without limits they are 1.57 rad or m to either side. Largest rates are
     `<limit velocity>`.
 
@@ -243,8 +244,9 @@ class Urdf(Task):
         warn_of_idle_shapes(mechanism, self.ground)
         mechanism = with_efforts(mechanism, self.efforts)
         walks = floats and bool(mechanism.ground_contact_names)
-        if self.control is None and self.efforts is None and walks:
-            mechanism = without_dependent_motors(mechanism)
+        by_default = self.control is None and self.efforts is None and walks
+        kept = self.efforts if isinstance(self.efforts, Mapping) else ()
+        mechanism = without_dependent_motors(mechanism, by_default, kept)
         if not mechanism.actuator_names:
             expected = "<limit effort> > 0 in the file, or efforts={joint: effort}"
             found = "found no actuated joint"

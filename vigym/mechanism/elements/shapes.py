@@ -128,11 +128,15 @@ class Capsule(Cylinder):
 
 @dataclass(frozen=True, eq=False)
 class Mesh(Shape):
-    """Triangle mesh read from the file `path`, scaled by `scale` (3,) along its axes."""
+    """Triangle mesh read from the file `path`, scaled by `scale` (3,) along its axes.
+
+    Pictures leave it out if it is `optional` and cannot be read; a warning tells.
+    """
 
     kind: ClassVar[str] = "mesh"
     path: Path
     scale: ArrayLike = (1.0, 1.0, 1.0)
+    optional: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -152,8 +156,9 @@ SHAPES: dict[str, type[Shape]] = {
 
 
 def size_fields(shape: type[Shape]) -> list["Field[Any]"]:
-    """Return the fields of a class of shapes beside pose and colour."""
-    return [size for size in fields(shape) if size.name not in Shape.__dataclass_fields__]
+    """Return the fields of a class of shapes that are sizes, or the path of a file."""
+    others = (*Shape.__dataclass_fields__, "optional")
+    return [size for size in fields(shape) if size.name not in others]
 
 
 def check_shapes(shapes: Iterable[Shape], element: str) -> tuple[Shape, ...]:

@@ -5,31 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.mechanism.content import Elements
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array, ReadOnly, read_only
-from vigym.mechanism.elements.errors import AssemblyError
+from vigym.mechanism.topology.assembly import Loops, assemble
 from vigym.mechanism.topology.joint_frames import JointFrames, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
-from vigym.mechanism.topology.loop_closure import (
-    CLOSED,
-    Candidates,
-    close_loops,
-    evaluate_candidates,
-    generic_ranks,
-    rows_singular_at_assembly,
-)
-from vigym.mechanism.topology.loop_constraints import (
-    LoopConstraints,
-    LoopSystem,
-    joint_gaps,
-    rate_units,
-)
+from vigym.mechanism.topology.loop_closure import generic_ranks, rows_singular_at_assembly
+from vigym.mechanism.topology.loop_constraints import LoopConstraints, rate_units
 from vigym.mechanism.topology.redundancy import nonconstant_constraints
 
-MISFIT = 2e-5  # largest gap in redundant rows: angles written to four decimals give 1.5e-5
-_COINCIDENT = 1e-12  # [m, rad] gaps that count as zero
 _SAMPLES = 8
-_SIZES = (1e-3, 0.03, 0.1, 0.3, 1.0, 2.0)  # of random displacements where zero leads nowhere
-_AMPLITUDES = np.repeat(_SIZES, 3)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +31,8 @@ class Structure(ReadOnly):
             included.
         singular_joints: names of the loop-closing joints whose constraint rows depend on each other
             at the assembly, but not next to it: loops have more motions there than elsewhere.
+        beyond_limits: names of coordinates on loops that are beyond their limits at the assembly,
+            as no pose within all limits was found at which the loops are closed.
     """
 
     assembly: Array
@@ -53,6 +40,7 @@ class Structure(ReadOnly):
     dofs: int
     redundant_constraints: int
     singular_joints: tuple[str, ...] = ()
+    beyond_limits: tuple[str, ...] = ()
 
 
 def analyse_structure(mechanism: Elements) -> Structure:
@@ -74,8 +62,8 @@ def analyse_structure(mechanism: Elements) -> Structure:
         nonconstant_constraints(tree, each, size, samples)
         for each, size in zip(frames, sizes, strict=True)
     ]
-    loops = _Loops(tree, frames, rows, sizes)
-    assembly = _assemble(loops, generator)
+    loops = Loops(tree, frames, rows, sizes, mechanism.tree_joints)
+    assembly = assemble(loops, generator)
     rank, singular = 0, []
     for part in loops.independent_parts():
         own = generic_ranks(part.system, assembly, generator)
@@ -85,7 +73,24 @@ def analyse_structure(mechanism: Elements) -> Structure:
     constraints = {joint.name: row for joint, row in zip(closing, rows, strict=True)}
     dofs = len(tree.independent) - rank
     order = tuple(joint.name for joint in closing if joint.name in singular)
-    return Structure(read_only(assembly[0]), constraints, dofs, count - rank, order)
+    beyond = loops.beyond_limits(assembly[0])
+    return Structure(read_only(assembly[0]), constraints, dofs, count - rank, order, beyond)
+
+
+def limit_notes(mechanism: Elements, structure: Structure) -> list[Note]:
+    """Return a note for each coordinate that is beyond its limits where the loops are closed."""
+    notes, column = [], 0
+    for joint in mechanism.tree_joints:
+        for number, name in enumerate(joint.position_names):
+            if name in structure.beyond_limits and joint.limits is not None:
+                low, high = joint.limits[number]
+                found = f"closed loops have it at {structure.assembly[column + number]:.6g}"
+                message = (
+                    f"{found}, beyond its limits {low:g} to {high:g}: no pose within was found"
+                )
+                notes.append(Note("assembled", f"joint {name!r}", message))
+        column += len(joint.position_names)
+    return notes
 
 
 def loop_sizes(mechanism: Elements, tree: TreeKinematics, loops: list[JointFrames]) -> Array:
@@ -120,110 +125,3 @@ def _random_coordinates(
     rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.dofs))
     rates *= np.where(tree.is_rotation, np.pi, units)
     return tree.integrate_rates(np.repeat(tree.zero[None], _SAMPLES, axis=0), rates)
-
-
-class _Loops:
-    """Loops of a mechanism with their dimensionless constraint rows.
-
-    Args:
-        tree: kinematics of the tree.
-        frames: joint frames of the loop-closing joints.
-        rows: constraint rows of each.
-        sizes: (joints,) sizes of their loops [m].
-
-    Attributes:
-        frames: joint frames of the loop-closing joints.
-        system: constraint rows of all loops.
-    """
-
-    def __init__(
-        self,
-        tree: TreeKinematics,
-        frames: list[JointFrames],
-        rows: list[LoopConstraints],
-        sizes: Array,
-    ) -> None:
-        self.frames = frames
-        self.system = LoopSystem(tree, frames, rows, sizes)
-        self._tree = tree
-        self._rows = rows
-        self._sizes = sizes
-
-    def independent_parts(self) -> list["_Loops"]:
-        """Return groups of loops that share degrees of freedom; the ranks of groups add up."""
-        tree = self._tree
-        groups: list[tuple[Array, list[int]]] = []
-        for i, frames in enumerate(self.frames):
-            signs = tree.support[frames.a] - tree.support[frames.b]
-            own = np.abs(signs) @ np.abs(tree.velocity_map) != 0.0
-            joined = [group for group in groups if (group[0] & own).any()]
-            apart = [group for group in groups if not (group[0] & own).any()]
-            dofs, members = own, [i]
-            for other, others in joined:
-                dofs, members = dofs | other, others + members
-            groups = [*apart, (dofs, members)]
-        return [self._part(members) for _, members in groups]
-
-    def _part(self, members: list[int]) -> "_Loops":
-        frames = [self.frames[i] for i in members]
-        rows = [self._rows[i] for i in members]
-        return _Loops(self._tree, frames, rows, self._sizes[members])
-
-    def joints_of(self, rows: Array) -> list[str]:
-        """Return the names of the joints to which rows (rows,) of a mask belong."""
-        pairs = zip(self.frames, self.system.spans, strict=True)
-        return [frames.joint.name for frames, span in pairs if rows[span].any()]
-
-    def gaps(self, coordinates: Array) -> Array:
-        """Return gaps of the loop-closing joints (S, joints, 2) [m, rad], in redundant rows too."""
-        poses = self._tree.poses(coordinates)
-        pairs = [joint_gaps(frames, poses) for frames in self.frames]
-        return np.stack([np.stack(pair, axis=-1) for pair in pairs], axis=1)
-
-    def relative(self, gaps: Array) -> Array:
-        """Return gaps (..., joints, 2) with distances measured by the sizes of their loops."""
-        return gaps / np.stack([self._sizes, np.ones(len(self._sizes))], axis=-1)
-
-    def closed(self, candidates: Candidates) -> Array:
-        """Return whether loops are closed (S,); redundant rows may be as inexact as the input."""
-        misfit = self.relative(self.gaps(candidates.coordinates)).max(axis=(1, 2))
-        result: Array = (candidates.gap < CLOSED) & (misfit < MISFIT)
-        return result
-
-
-def _assemble(loops: _Loops, generator: np.random.Generator) -> Array:
-    """Return tree coordinates (1, n_q) next to zero where all loops are closed.
-
-    They are exactly zero where loops are closed there.
-    """
-    system = loops.system
-    zero = system.tree.start[None]
-    nearest = candidates = evaluate_candidates(system, zero)
-    if nearest.gap[0] > _COINCIDENT:
-        nearest = candidates = close_loops(system, zero)
-    if not loops.closed(candidates).any():
-        rates = generator.uniform(-1.0, 1.0, (len(_AMPLITUDES), system.dofs)) * _AMPLITUDES
-        rates[:, ~system.moving] = 0.0
-        starts = np.repeat(zero, len(rates), axis=0)
-        candidates = close_loops(system, system.integrate_rates(starts, rates))
-    closed = loops.closed(candidates)
-    if not closed.any():
-        raise AssemblyError(_open_loop_message(loops, nearest))
-    distance = np.linalg.norm(candidates.coordinates - zero, axis=1)
-    best = int(np.argmin(np.where(closed, distance, np.inf)))
-    result: Array = candidates.coordinates[[best]]
-    return result
-
-
-def _open_loop_message(loops: _Loops, nearest: Candidates) -> str:
-    """Return the message for loops that cannot be closed: the joint with the largest gap."""
-    gaps = loops.gaps(nearest.coordinates)[0]
-    worst = int(np.argmax(loops.relative(gaps).max(axis=1)))
-    distance, angle = np.where(gaps[worst] > _COINCIDENT, gaps[worst], 0.0)
-    closed = nearest.gap[0] < CLOSED
-    reason = "no motion of its loop changes that" if closed else "its loop comes no nearer"
-    return (
-        f"joint {loops.frames[worst].joint.name!r}: found its two joint frames "
-        f"{distance:.3g} m and {angle:.3g} rad apart at the nearest pose, "
-        f"expected a loop that can be closed; {reason}"
-    )

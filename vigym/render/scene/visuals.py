@@ -1,6 +1,7 @@
 """Visuals of a mechanism: surfaces of its shapes, and stand-ins for bodies without shapes."""
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,8 +12,9 @@ from vigym.mechanism.elements.bodies import WORLD, Body
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.ground.terrain import Terrain
 from vigym.mechanism.elements.joints import Joint
-from vigym.mechanism.elements.shapes import Shape, Sphere
+from vigym.mechanism.elements.shapes import Mesh, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
+from vigym.render.errors import RenderError
 from vigym.render.scene.sides import side_surface, sides_of
 from vigym.render.scene.surfaces import Surface, box, capsule, height_field, surface_of
 from vigym.spatial import quaternion_from_z, rotation_matrix
@@ -66,16 +68,17 @@ def build_visuals(mech: Mechanism) -> list[Visual]:
     bodies = list(mech.bodies.values())
     anchors = {body.name: _anchors(mech, body) for body in bodies}
     link = _typical_link(bodies, list(anchors.values()))
-    visuals = _from_shapes(len(bodies), mech.world_shapes) or (
+    visuals = _from_shapes(mech, len(bodies), mech.world_shapes) or (
         _mounts(mech, link) + _from_sides(mech, WORLD, len(bodies), link, MOUNT)
     )
     for index, body in enumerate(bodies):
         collisions = [one for one in mech.collisions.values() if one.body == body.name]
         shapes = [shape for shape in map(_collision_shape, collisions) if shape is not None]
-        if body.shapes:
-            visuals += _from_shapes(index, body.shapes)
+        drawn = _from_shapes(mech, index, body.shapes)
+        if drawn:
+            visuals += drawn
         elif shapes:
-            visuals += _from_shapes(index, shapes, PALETTE[index % len(PALETTE)])
+            visuals += _from_shapes(mech, index, shapes, PALETTE[index % len(PALETTE)])
         elif sides_of(mech, body.name):
             visuals += _from_sides(mech, body.name, index, link, PALETTE[index % len(PALETTE)])
         elif anchors[body.name].any():
@@ -115,13 +118,25 @@ def _collision_shape(collision: Collision) -> Shape | None:
     return Sphere(radius=collision.radius, position=collision.position)
 
 
-def _from_shapes(index: int, shapes: Iterable[Shape], colour: Array | None = None) -> list[Visual]:
-    """Return shapes as visuals of a body, in the given `colour` (4,) or in their own."""
+def _from_shapes(
+    mech: Mechanism, index: int, shapes: Iterable[Shape], colour: Array | None = None
+) -> list[Visual]:
+    """Return shapes as visuals of a body, in the given `colour` (4,) or in their own.
+
+    Meshes of a robot's file that cannot be read are left out, with a warning.
+    """
     visuals = []
     for shape in shapes:
         rgba = np.asarray(shape.rgba if colour is None else colour)
         position, orientation = np.asarray(shape.position), np.asarray(shape.orientation)
-        visuals.append(_visual(index, surface_of(shape), position, orientation, rgba))
+        try:
+            surface = surface_of(shape)
+        except RenderError as error:
+            if not (isinstance(shape, Mesh) and shape.optional):
+                raise
+            warnings.warn(f"{mech.name!r}: not drawn: {error}", stacklevel=2)
+            continue
+        visuals.append(_visual(index, surface, position, orientation, rgba))
     return visuals
 
 

@@ -14,6 +14,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.analysis import limit_notes
 from vigym.simulation.plant import Plant
 from vigym.simulation.state.coordinates import Coordinates
 
@@ -142,6 +143,9 @@ def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
     Warns when a small gap took a large move, and of singular poses.
     """
     _report_singular(mechanism)
+    noted = {(note.action, note.element) for note in mechanism.notes}
+    beyond = limit_notes(mechanism, mechanism.structure)
+    mechanism.notes += [note for note in beyond if (note.action, note.element) not in noted]
     open_joints = [joint for joint in mechanism.closing_joints if joint.is_open]
     gaps = {joint.name: _gap(joint) for joint in open_joints}
     if not gaps:
@@ -151,7 +155,7 @@ def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
     farthest = int(np.argmax(moves))
     name, position = mechanism.position_names[farthest], coordinates.assembled[farthest]
     moved = f"{name!r} went farthest, to {position:.6g}"
-    if not any(entry.action == "assembled" for entry in mechanism.notes):
+    if not any(action == "assembled" for action, _ in noted):
         for name, gap in gaps.items():
             message = (
                 f"its joint frames are {gap:.3g} m or rad apart at the assembly pose; closed, "

@@ -46,13 +46,24 @@ def check_inertia(path: Path, link: Link, alone: bool) -> None:
         raise UrdfError(f"{path}: {_place(link)}: {fault} ({HINT})")
 
 
+def note_impossible_parts(links: Iterable[Link], notes: list[Note]) -> None:
+    """Add a note for every link whose inertia no rigid body has; their body's is possible."""
+    for link in links:
+        if not link.inertia_given:
+            notes.append(_point_note(link))
+        elif _part_fault(link.inertia):
+            found = f"no rigid body has principal moments {_moments(link.inertia)}"
+            message = f"{found}; added as written, since the body with all its links is possible"
+            notes.append(Note("merged", _place(link), message))
+
+
 def mend_link(link: Link, notes: list[Note]) -> Link:
     """Replace an impossible inertia by the nearest possible one, and add a note.
 
     A link whose file gives none is a point.
     """
     if not link.inertia_given:
-        notes.append(Note("changed", f"link {link.name!r} <inertial>", "no <inertia>: a point"))
+        notes.append(_point_note(link))
     if not _part_fault(link.inertia):
         return link
     before, axes = np.linalg.eigh(link.inertia)
@@ -123,6 +134,10 @@ def _radius_of_water(mass: float) -> float:
 def _part_fault(inertia: Array) -> str:
     """Return the fault of a link's inertia in a larger body; a point without inertia has none."""
     return inertia_fault(inertia, least=_LEAST_MOMENT) if inertia.any() else ""
+
+
+def _point_note(link: Link) -> Note:
+    return Note("changed", f"link {link.name!r} <inertial>", "no <inertia>: a point")
 
 
 def _place(link: Link) -> str:

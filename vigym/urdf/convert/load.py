@@ -41,16 +41,18 @@ def load_urdf(
     the other links become frames on it. Joints keep their names and the order of the file. Nothing
     is printed: `Mechanism.notes` lists elements that were changed, dropped or are not simulated.
     Loop joints (`<loop_joint>`, `<constraint>`, `<drake:ball_constraint>`, see
-    `vigym.urdf.read.loops`) become loop-closing joints, after all others; if their two joint frames
-    are apart at the file's zero, simulators start with the loop closed. `<mimic>` becomes a
-    coupling with the name of its joint. Where pybullet is installed, its loader reads a copy of the
-    file, too, and has to find the same numbers.
+    `vigym.urdf.read.loops`; closing frames and YAML, see `vigym.urdf.read.beside`) become
+    loop-closing joints, after all others; if their two joint frames are apart at the file's zero,
+    simulators start with the loop closed. `<mimic>` becomes a coupling with the name of its joint.
+    Where pybullet is installed, its loader reads a copy of the file, too, and has to find the same
+    numbers.
 
     <collision> elements touch the ground, with the friction of <contact>, of Gazebo's <mu1> and
     <mu2>, or 0.8; more than 5 is taken as 5, with a note. A sphere of radius 0 is a point, a mesh
     (OBJ, STL, DAE, PLY, GLB) is its convex hull. They have the name in the file, or their link's
     where that is not unique, with a number where several would have one name. Meshes of <visual>
-    that cannot be read are left out, with a note.
+    that are not there are left out, with a note. They are read when they are drawn: one that cannot
+    be read is left out of the picture, with a warning.
 
     Args:
         path: of the file.
@@ -63,10 +65,11 @@ def load_urdf(
             and boxes.
         missing_meshes: for meshes of <collision> that cannot be read: "error", or "report" to leave
             them out, with a note.
-        inertias: for inertias that no rigid body has: "error", or "report" to mend them, with a
-            note. Where a principal moment is larger than the sum of the other two, it stays and the
-            other two grow by half of the difference. A body that is a line becomes a rod a
-            hundredth as thick as long, one without any inertia the uniform box about its shapes.
+        inertias: for inertias that no rigid body has: "error" where that of a body with all its
+            links is one, or "report" to mend them, with a note. Where a principal moment is larger
+            than the sum of the other two, it stays and the other two grow by half of the
+            difference. A body that is a line becomes a rod a hundredth as thick as long, one
+            without any inertia the uniform box about its shapes.
 
     Raises:
         UrdfError: a file that cannot be read truthfully; names file, element, found and expected.
@@ -196,7 +199,7 @@ def _add_body(
         expected = "mass > 0: give it an <inertial> with <mass>, or make its joint fixed"
         raise UrdfError(f"{place}: found {found}, expected {expected}")
     relative = relative_poses(group, poses)
-    body = merge_masses(robot, group, relative, inertias, mech.notes)
+    body = merge_masses(robot.path, group, relative, inertias, mech.notes)
     name = group.reference.name
     pose = poses[name]
     drawn = tuple(visual_shapes(group, relative, body.center))
@@ -225,8 +228,12 @@ def _add_joint(mech: Mechanism, joint: TreeJoint, owners: dict[str, str], pose: 
         owners[joint.child],
         pose.position,
         pose.rotate_axis(joint.axis),
+        axis2=None if joint.axis2 is None else pose.rotate_axis(joint.axis2),
         **joint.arguments(),
     )
+    if joint.pitch is not None:
+        angle, distance = f"{joint.name}.angle", f"{joint.name}.distance"
+        mech.add_coupling(joint.name, "screw", distance, angle, joint.pitch)
 
 
 def _add_mimic(mech: Mechanism, robot: Robot, joint: TreeJoint, mimic: Mimic) -> None:

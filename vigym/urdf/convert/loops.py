@@ -6,6 +6,7 @@ import numpy as np
 
 from vigym.mechanism.elements.bodies import WORLD, Note
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.analysis import limit_notes
 from vigym.mechanism.topology.joint_frames import joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_closure import CLOSED
@@ -108,6 +109,7 @@ def note_gaps(mech: Mechanism, robot: Robot) -> None:
             left = f"{distance_left:.3g} m and {angle_left:.3g} rad stay"
             message += f"; {left}, no motion of the tree changes them"
         mech.notes.append(Note("assembled", loop.place, message))
+    mech.notes += limit_notes(mech, mech.structure)
     moves = np.abs(assembly - tree.zero)
     farthest = int(np.argmax(moves))
     if moves[farthest] > 0.0:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +13,13 @@ from vigym.mechanism.elements.checks import Array, inertia_fault
 from vigym.mechanism.elements.errors import UrdfError
 from vigym.mechanism.elements.shapes import Shape
 from vigym.spatial import IDENTITY, Pose
-from vigym.urdf.convert.inertias import HINT, check_inertia, mend_body, mend_link
+from vigym.urdf.convert.inertias import (
+    HINT,
+    check_inertia,
+    mend_body,
+    mend_link,
+    note_impossible_parts,
+)
 from vigym.urdf.convert.tree import LinkOrder
 from vigym.urdf.read.records import Link, Robot, TreeJoint
 
@@ -74,7 +81,7 @@ def relative_poses(group: LinkGroup, poses: dict[str, Pose]) -> dict[str, Pose]:
 
 
 def merge_masses(
-    robot: Robot,
+    path: Path,
     group: LinkGroup,
     relative: dict[str, Pose],
     inertias: str,
@@ -82,39 +89,45 @@ def merge_masses(
 ) -> MassProperties:
     """Return the mass properties of a group as one rigid body.
 
+    An impossible inertia of a link becomes a note where that of the body is possible.
+
     Args:
-        robot: the file.
+        path: of the file.
         group: its links.
         relative: pose of each link in the reference link.
         inertias: "error", or "report" to mend those that no rigid body has, with a note.
         notes: of the mechanism.
 
     Raises:
-        UrdfError: a link, or the whole group, with an inertia no rigid body has.
+        UrdfError: an inertia of the whole group that no rigid body has.
     """
     heavy = [link for link in group.links if link.mass]
+    place = f"body {group.reference.name!r} inertia"
     if inertias == "report":
-        heavy = [mend_link(link, notes) for link in heavy]
-    else:
+        body = _add_masses([mend_link(link, notes) for link in heavy], relative)
+        solids = _solid_shapes(group, relative, body.center)
+        return replace(body, inertia=mend_body(place, body.mass, body.inertia, solids, notes))
+    body = _add_masses(heavy, relative)
+    fault = inertia_fault(body.inertia)
+    if fault:
         for link in heavy:
-            check_inertia(robot.path, link, alone=len(heavy) == 1)
-    frames = [relative[link.name] @ link.inertial for link in heavy]
-    mass = group.mass
-    parts = list(zip(heavy, frames, strict=True))
+            check_inertia(path, link, alone=len(heavy) == 1)
+        raise UrdfError(f"{path}: {place}, fixed links merged: {fault} ({HINT})")
+    note_impossible_parts(heavy, notes)
+    return body
+
+
+def _add_masses(links: list[Link], relative: dict[str, Pose]) -> MassProperties:
+    """Return the mass properties of links with mass as one body."""
+    frames = [relative[link.name] @ link.inertial for link in links]
+    mass = LinkGroup(links, None).mass
+    parts = list(zip(links, frames, strict=True))
     center = np.asarray(sum((link.mass / mass) * frame.position for link, frame in parts))
     inertia = np.zeros((3, 3))
     for link, frame in parts:
         d = frame.position - center
         inertia += frame.rotation @ link.inertia @ frame.rotation.T
         inertia += link.mass * ((d @ d) * np.eye(3) - np.outer(d, d))
-    if inertias == "report":
-        place = f"body {group.reference.name!r} inertia"
-        solids = _solid_shapes(group, relative, center)
-        inertia = mend_body(place, mass, inertia, solids, notes)
-    fault = inertia_fault(inertia)
-    if fault:
-        place = f"body {group.reference.name!r} inertia, fixed links merged"
-        raise UrdfError(f"{robot.path}: {place}: {fault} ({HINT})")
     return MassProperties(mass, center, inertia)
 
 

@@ -4,21 +4,23 @@ Faults of the whole (several roots, loops or couplings that cannot be) are found
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError, UrdfError
-from vigym.urdf.convert.inertias import check_inertia
+from vigym.spatial import IDENTITY, Pose
+from vigym.urdf.convert.merge import LinkGroup, merge_masses
 from vigym.urdf.convert.tree import add_parent
 from vigym.urdf.read.collisions import read_gazebo
+from vigym.urdf.read.dialect import note_unknown, version_of
 from vigym.urdf.read.geometry import read_materials
-from vigym.urdf.read.joints import read_joint
+from vigym.urdf.read.joints import joint_nodes, read_joint
 from vigym.urdf.read.links import check_unique, read_link
 from vigym.urdf.read.loops import find_loops, read_loop
-from vigym.urdf.read.notes import note_ignored
+from vigym.urdf.read.meshes import MeshFolders, mesh_folders
 from vigym.urdf.read.records import Link, LoopJoint, TreeJoint
 from vigym.urdf.read.references import check_reference, find_references
 from vigym.urdf.read.xml import parse_urdf
@@ -60,12 +62,14 @@ def survey(
         return _read_each(read, items, path, faults)
 
     names = each(lambda node: node.text("name"), [robot])
+    faults += [fault_of(path, error) for error in note_unknown(robot, version_of(robot))]
     loop_nodes = find_loops(robot)
-    each(lambda node: note_ignored(node, {loop.tag for loop in loop_nodes}), [robot])
     materials = each(read_materials, [robot]) or [{}]
     surfaces = each(read_gazebo, [robot]) or [{}]
-    links = each(lambda node: read_link(node, materials[0], surfaces[0]), robot.children("link"))
-    joints = each(read_joint, robot.children("joint"))
+    folders = each(mesh_folders, [robot]) or [MeshFolders(robot.path.parent.resolve())]
+    found = (materials[0], surfaces[0], folders[0])
+    links = each(lambda node: read_link(node, *found), robot.children("link"))
+    joints = each(read_joint, joint_nodes(robot))
     numbered = enumerate(loop_nodes, start=1)
     loops = each(lambda item: read_loop(item[1], item[0]), numbered)
     named = {
@@ -73,13 +77,15 @@ def survey(
         "joint": [joint.name for joint in (*joints, *loops)],
     }
     each(lambda kind: check_unique(robot, *kind), named.items())
-    known = {kind: robot.names(kind) for kind in named}
+    nodes = {"link": robot.children("link"), "joint": joint_nodes(robot)}
+    known = {kind: {node.element.get("name", "") for node in nodes[kind]} for kind in nodes}
     references = find_references(joints, loops)
     each(lambda reference: check_reference(robot.path, known, reference), references)
     parents: dict[str, TreeJoint] = {}
     each(lambda joint: add_parent(robot.path, parents, joint), joints)
     if inertias == "error":
-        each(lambda link: check_inertia(robot.path, *link), _moving_links(links, joints, base))
+        bodies = _moving_bodies(links, joints, base)
+        each(lambda body: merge_masses(robot.path, *body, inertias, []), bodies)
     return PartialRobot("".join(names), links, joints, loops, list(dict.fromkeys(faults)))
 
 
@@ -106,18 +112,27 @@ def _read_each(
     return results
 
 
-def _moving_links(
+def _moving_bodies(
     links: list[Link], joints: list[TreeJoint], base: str | None
-) -> list[tuple[Link, bool]]:
-    """Return the links whose inertia matters, with whether each has all the mass of its body."""
-    groups = {link.name: {link.name} for link in links}
-    for joint in joints:
-        if joint.is_fixed and joint.parent in groups and joint.child in groups:
-            merged = groups[joint.parent] | groups[joint.child]
-            groups |= dict.fromkeys(merged, merged)
-    heavy = {link.name for link in links if link.mass}
+) -> Iterator[tuple[LinkGroup, dict[str, Pose]]]:
+    """Yield the links with mass that fixed joints hold together, and their poses in the first."""
+    known = {link.name: link for link in links}
     children = {joint.child for joint in joints}
-    roots = [group for group in groups.values() if group - children]
-    fixed = [group for group in roots if base == "fixed" or (base is None and WORLD in group)]
-    moving = [link for link in links if link.mass and groups[link.name] not in fixed]
-    return [(link, len(groups[link.name] & heavy) == 1) for link in moving]
+    welds: dict[str, list[TreeJoint]] = {}
+    for joint in joints:
+        if joint.is_fixed:
+            welds.setdefault(joint.parent, []).append(joint)
+    welded = {joint.child for each in welds.values() for joint in each}
+    for root in (name for name in known if name not in welded):
+        poses: dict[str, Pose] = {root: IDENTITY}
+        stack = [root]
+        while stack:
+            parent = stack.pop()
+            for joint in welds.get(parent, []):
+                if joint.child in known and joint.child not in poses:
+                    poses[joint.child] = poses[parent] @ joint.origin
+                    stack.append(joint.child)
+        is_world = base == "fixed" or (base is None and WORLD in poses)
+        group = LinkGroup([link for link in links if link.name in poses], None)
+        if group.mass and (root in children or not is_world):
+            yield group, poses

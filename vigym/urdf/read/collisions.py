@@ -4,27 +4,27 @@ import numpy as np
 
 from vigym.mechanism.elements.shapes import Mesh, Sphere
 from vigym.urdf.read.geometry import read_geometry, read_origin
-from vigym.urdf.read.meshes import locate_mesh
-from vigym.urdf.read.notes import note_ignored
+from vigym.urdf.read.meshes import MeshFolders
 from vigym.urdf.read.records import LARGEST_FRICTION, UrdfCollision, UrdfSurface
 from vigym.urdf.read.xml import Node
 
 
-def read_collisions(link: Node, surface: UrdfSurface) -> tuple[UrdfCollision, ...]:
+def read_collisions(
+    link: Node, surface: UrdfSurface, folders: MeshFolders
+) -> tuple[UrdfCollision, ...]:
     """Return the collision shapes of a link; unsupported shapes become notes."""
     surface = _read_contact(link, surface)
-    found = [_read_collision(node, surface) for node in link.children("collision")]
+    found = [_read_collision(node, surface, folders) for node in link.children("collision")]
     return tuple(collision for collision in found if collision is not None)
 
 
-def _read_collision(node: Node, surface: UrdfSurface) -> UrdfCollision | None:
-    note_ignored(node, {"origin", "geometry"})
+def _read_collision(node: Node, surface: UrdfSurface, folders: MeshFolders) -> UrdfCollision | None:
     kind, sizes = read_geometry(node, "touches nothing", allow_points=True)
     pose = read_origin(node)
     if kind is None:
         return None
     if kind is Mesh:
-        sizes["path"] = locate_mesh(sizes["path"], node.path.parent)
+        sizes["path"] = folders.locate(node, sizes["path"])
     is_point = kind is Sphere and sizes["radius"] == 0.0
     shape = None if is_point else kind(**sizes)
     name = node.optional_text("name").strip()
@@ -37,7 +37,6 @@ def _read_contact(link: Node, surface: UrdfSurface) -> UrdfSurface:
     if contact is None:
         return surface
     tags = ("lateral_friction", "spinning_friction", "restitution")
-    note_ignored(contact, set(tags))
     values = {}
     for tag in tags:
         node = contact.only(tag)
@@ -73,7 +72,7 @@ def read_gazebo(robot: Node) -> dict[str, UrdfSurface]:
 
     Elements of one link complete each other; where several give a value, the last counts.
     """
-    links = robot.names("link")
+    links = {link.get("name", "") for link in robot.element.findall("link")}
     values: dict[str, dict[str, Node]] = {}
     for block in robot.children("gazebo"):
         given = _gazebo_values(block)
@@ -93,7 +92,6 @@ def read_gazebo(robot: Node) -> dict[str, UrdfSurface]:
 
 def _gazebo_values(block: Node) -> dict[str, Node]:
     """Return the elements of a <gazebo> that have friction, by tag."""
-    block.check_expanded()
     if block.element.find(".//surface/friction") is not None:
         block.note("ignored", "friction in <surface>: only <mu1>, <mu2> and <fdir1> are read")
     found = {tag: block.only(tag) for tag in ("mu1", "mu2", "fdir1")}

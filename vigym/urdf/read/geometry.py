@@ -5,16 +5,30 @@ from typing import Any
 
 import numpy as np
 
-from vigym.mechanism.elements.shapes import GREY, SHAPES, Mesh, Shape, Sphere, size_fields
-from vigym.spatial import IDENTITY, Origin, rotation_from_rpy
-from vigym.urdf.read.meshes import find_mesh
-from vigym.urdf.read.notes import note_ignored
+from vigym.mechanism.elements.shapes import (
+    GREY,
+    SHAPES,
+    Mesh,
+    Shape,
+    Sphere,
+    size_fields,
+)
+from vigym.spatial import (
+    IDENTITY,
+    Origin,
+    roll_pitch_yaw,
+    rotation_from_rpy,
+    rotation_matrix,
+)
+from vigym.urdf.read.dialect import QUATERNION, UNSUPPORTED_SHAPES
+from vigym.urdf.read.meshes import MeshFolders
 from vigym.urdf.read.records import Visual
 from vigym.urdf.read.xml import Node
 
 Color = tuple[float, ...]
 
-_UNSUPPORTED = {"plane", "cdf", "heightmap"}  # shapes of other programs
+UNIT_TOLERANCE = 1e-6  # directions and quaternions that are off by more get a note
+SHORTEST, LONGEST = 1e-150, 1e150  # beyond them the squared length under- or overflows
 
 
 def read_origin(node: Node, tag: str = "origin") -> Origin:
@@ -24,35 +38,46 @@ def read_origin(node: Node, tag: str = "origin") -> Origin:
 
 
 def read_pose(node: Node) -> Origin:
-    """Return the pose in the attributes xyz and rpy; each defaults to zero."""
+    """Return the pose in the attributes xyz, and rpy or quat_xyzw; each defaults to zero."""
     zero = (0.0, 0.0, 0.0)
     rpy = node.numbers("rpy", 3, zero)
-    return Origin(node.numbers("xyz", 3, zero), rotation_from_rpy(rpy), rpy)
+    position = node.numbers("xyz", 3, zero)
+    if not node.has(QUATERNION):
+        return Origin(position, rotation_from_rpy(rpy), rpy)
+    if node.has("rpy"):
+        raise node.error(f"rpy and {QUATERNION}", "one of them")
+    written = node.numbers(QUATERNION, 4)
+    length = float(np.sqrt(written @ written))
+    if not SHORTEST < length < LONGEST:
+        raise node.error(f'{QUATERNION}="{node.text(QUATERNION)}"', "a rotation")
+    if abs(length - 1.0) > UNIT_TOLERANCE:
+        node.note("changed", f"{QUATERNION} of length {length:.9g} scaled to 1")
+    rotation = rotation_matrix(np.roll(written, 1) / length)
+    return Origin(position, rotation, roll_pitch_yaw(rotation))
 
 
 def read_materials(robot: Node) -> dict[str, Color]:
     """Return the colours of the <material> elements under <robot>; the last of a name counts."""
     colors = {}
     for material in robot.children("material"):
-        note_ignored(material, {"color"})
         color = _color(material)
         if color is not None:
             colors[material.text("name")] = color
     return colors
 
 
-def read_visual(node: Node, materials: dict[str, Color]) -> Visual | None:
+def read_visual(node: Node, materials: dict[str, Color], folders: MeshFolders) -> Visual | None:
     """Return the shape of a <visual>; None, and a note, for one that cannot be drawn."""
-    note_ignored(node, {"origin", "geometry", "material"})
     rgba = _material(node, materials)
     kind, sizes = read_geometry(node, "not drawn")
     if kind is Mesh:
-        path, reason = find_mesh(sizes["path"], node.path.parent)
-        if path is None:
+        path = folders.locate(node, sizes["path"])
+        reason = folders.missing(sizes["path"], path)
+        if reason:
             message = f"mesh {sizes['path']!r} is not drawn: {reason}"
             node.note("dropped", message)
             return None
-        sizes["path"] = path
+        sizes |= {"path": path, "optional": True}
     pose = read_origin(node)
     return None if kind is None else Visual(kind(rgba=rgba, **sizes), pose)
 
@@ -73,14 +98,13 @@ def read_geometry(
         UrdfError: no shape, several, or a size that is missing or negative.
     """
     geometry = node.need("geometry")
-    known = _UNSUPPORTED.union(SHAPES)
-    note_ignored(geometry, known)
+    known = {*SHAPES, *UNSUPPORTED_SHAPES}
     found = [child for tag in known for child in geometry.children(tag)]
     if len(found) != 1:
         tags = [str(child.tag) for child in geometry.element] or ["nothing"]
         raise geometry.error(", ".join(tags), f"one of {', '.join(SHAPES)}")
     shape = found[0]
-    if shape.tag in _UNSUPPORTED:
+    if shape.tag in UNSUPPORTED_SHAPES:
         shape.note("dropped", f"{effect}: a shape of other programs")
         return None, {}
     kind = SHAPES[shape.tag]
@@ -116,7 +140,6 @@ def _material(node: Node, materials: dict[str, Color]) -> Color:
     material = found[0]
     for other in found[1:]:
         other.note("ignored", "a visual has one colour, that of its first <material>")
-    note_ignored(material, {"color"})
     color = _color(material)
     name = material.optional_text("name")
     if color is None and name in materials:

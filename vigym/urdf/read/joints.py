@@ -7,24 +7,42 @@ import numpy as np
 
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import JOINT_TYPES, JointType
-from vigym.urdf.read.geometry import read_origin
-from vigym.urdf.read.notes import note_ignored
+from vigym.urdf.read.geometry import LONGEST, SHORTEST, UNIT_TOLERANCE, read_origin
 from vigym.urdf.read.records import Mimic, TreeJoint
-from vigym.urdf.read.xml import Node
+from vigym.urdf.read.xml import Node, local_name
 
+DRAKE_JOINT_TYPES = {
+    "ball": JOINT_TYPES["spherical"],
+    "universal": JOINT_TYPES["universal"],
+    "planar": JOINT_TYPES["planar"],
+    "screw": JOINT_TYPES["cylindrical"],
+}
 TREE_JOINT_TYPES = {row.urdf: row for row in JOINT_TYPES.values() if row.urdf}
 LOOP_JOINT_TYPES = {row.name: row for row in JOINT_TYPES.values() if row.can_close_loop}
 
-UNIT_TOLERANCE = 1e-6  # axes that are off by more get a note
-_AXIS_LENGTHS = (1e-150, 1e150)  # beyond them the squared length under- or overflows
+_X, _Y, _Z = np.eye(3)
+BOUNDS = ("lower", "upper")
+
+
+def joint_nodes(robot: Node) -> list[Node]:
+    """Return the elements <joint> and <drake:joint>, in the order of the file."""
+    nodes = (node for node in robot.every() if node.tag == "joint")
+    return [node for node in nodes if node.is_plain or node.is_drake]
 
 
 def read_joint(node: Node) -> TreeJoint:
-    """Return the joint of a <joint> element."""
+    """Return the joint of a <joint> or a <drake:joint> element.
+
+    Drake has no axes of two types: it turns a universal joint about x and then y, and the normal of
+    a planar one is z.
+    """
     name = node.text("name")
-    joint_type = read_type(node, TREE_JOINT_TYPES)
-    known = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
-    note_ignored(node, known)
+    joint_type = read_type(node, DRAKE_JOINT_TYPES if node.is_drake else TREE_JOINT_TYPES)
+    axis, axis2 = read_axis(node, joint_type.needs_axis), None
+    if node.is_drake and joint_type.needs_second_axis:
+        axis, axis2 = _X, _Y
+    elif node.is_drake and joint_type.name == "planar":
+        axis = _Z
     if joint_type.bounded and node.only("limit") is None:
         expected = f"one for a {joint_type.name} joint (revolute without limits is continuous)"
         raise node.error("no <limit>", expected)
@@ -36,10 +54,23 @@ def read_joint(node: Node) -> TreeJoint:
         parent=node.need("parent").text("link"),
         child=node.need("child").text("link"),
         origin=read_origin(node),
-        axis=read_axis(node, joint_type.needs_axis),
+        axis=axis,
+        axis2=axis2,
         mimic=_read_mimic(node),
+        pitch=_read_pitch(node),
         **parameters,
     )
+
+
+def _read_pitch(node: Node) -> float | None:
+    """Return the advance of a screw [m/rad] from that of a turn; None for other joints."""
+    tags = [child.tag for child in node.element if local_name(child) == "screw_thread_pitch"]
+    if not (node.is_drake and node.text("type") == "screw"):
+        return None
+    pitch = node.need(tags[0] if tags else "drake:screw_thread_pitch").number("value")
+    if pitch == 0.0:
+        raise node.error("a pitch of 0", "another number: a screw without pitch is continuous")
+    return pitch / (2.0 * np.pi)
 
 
 def read_type(node: Node, types: Mapping[str, JointType]) -> JointType:
@@ -65,43 +96,51 @@ def read_axis(node: Node, needed: bool = True, tag: str = "axis") -> Array:
     length = float(np.sqrt(written @ written))
     if not needed:
         return np.array([1.0, 0.0, 0.0])
-    least, largest = _AXIS_LENGTHS
-    if axis is not None and not least < length < largest:
+    if axis is not None and not SHORTEST < length < LONGEST:
         raise axis.error(f'xyz="{axis.text("xyz")}"', "a direction")
     if axis is not None and abs(length - 1.0) > UNIT_TOLERANCE:
         axis.note("changed", f"length {length:.9g} scaled to 1")
     return written if length == 1.0 else written / length
 
 
-def read_parameters(node: Node, joint_type: JointType, closes_loop: bool = False) -> dict[str, Any]:
+def read_parameters(node: Node, joint_type: JointType) -> dict[str, Any]:
     """Return the `JointParameters` in <limit> and <dynamics>, as keyword arguments.
 
-    A value that the type cannot have becomes a note. A joint that `closes_loop` is
-    unlimited unless <limit> has lower or upper.
+    A value that the type cannot have becomes a note, and so does one that says nothing.
     """
-    limit = _read_limit(node, joint_type, closes_loop)
-    return limit | _read_dynamics(node, joint_type)
+    return _read_limit(node, joint_type) | _read_dynamics(node, joint_type)
 
 
-def _read_limit(node: Node, joint_type: JointType, closes_loop: bool) -> dict[str, Any]:
+def _read_limit(node: Node, joint_type: JointType) -> dict[str, Any]:
     limit = node.only("limit")
     if limit is None:
         return {}
-    lower = limit.number("lower", 0.0)
-    upper = limit.number("upper", 0.0)
     effort = limit.number("effort", low=0.0) if limit.has("effort") else None
     velocity = limit.number("velocity", low=0.0) if limit.has("velocity") else None
-    written = limit.has("lower") or limit.has("upper")
-    limits = None
-    if joint_type.bounded and lower <= upper:
-        limits = (lower, upper) if written or not closes_loop else None
-    elif joint_type.bounded:
-        message = f"lower {lower:g} > upper {upper:g} is read as a joint without limits"
-        limit.note("changed", message)
-    elif written:
-        message = f"lower and upper have no meaning for a {joint_type.name} joint"
-        limit.note("ignored", message)
-    return {"limits": limits, "effort": effort, "velocity": velocity}
+    if velocity == 0.0:
+        limit.note("ignored", "velocity 0 is a blank that nobody filled in: no velocity limit")
+        velocity = None
+    return {"limits": _read_bounds(limit, joint_type), "effort": effort, "velocity": velocity}
+
+
+def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | None:
+    """Return lower and upper of a <limit>; None without both, or where lower > upper."""
+    lower, upper = (limit.number(bound, 0.0) for bound in BOUNDS)
+    missing = [bound for bound in BOUNDS if not limit.has(bound)]
+    if not joint_type.bounded:
+        if len(missing) < len(BOUNDS):
+            message = f"lower and upper have no meaning for a {joint_type.name} joint"
+            limit.note("ignored", message)
+        return None
+    if len(missing) == len(BOUNDS) or lower > upper:
+        found = f"lower {lower:g} > upper {upper:g}" if lower > upper else "no lower and upper"
+        limit.note("changed", f"{found} is read as a joint without limits")
+        return None
+    if missing:
+        limit.note("changed", f"no {missing[0]}: taken as 0, as URDF says")
+    if lower == upper:
+        limit.note("changed", f"lower = upper = {lower:g}: the joint is locked there")
+    return lower, upper
 
 
 def _read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
@@ -109,10 +148,6 @@ def _read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
     if dynamics is None:
         return {}
     nonnegative = ("damping", "friction", "spring_stiffness")
-    for attribute in dynamics.element.attrib:
-        if attribute not in (*nonnegative, "spring_reference"):
-            message = f"{attribute} is not known to this importer"
-            dynamics.note("ignored", message)
     damping, friction, stiffness = (dynamics.number(name, 0.0, low=0.0) for name in nonnegative)
     if friction and joint_type.dofs != 1:
         found = f"friction {friction:g}: a {joint_type.name} joint has none"

@@ -6,11 +6,13 @@ import numpy as np
 
 from vigym.mechanism.elements.checks import Array
 from vigym.spatial import IDENTITY
+from vigym.urdf.read.beside import closing_frames, read_yaml
 from vigym.urdf.read.collisions import read_collisions, read_gazebo
+from vigym.urdf.read.dialect import note_unknown, version_of
 from vigym.urdf.read.geometry import Color, read_materials, read_origin, read_visual
-from vigym.urdf.read.joints import read_joint
+from vigym.urdf.read.joints import joint_nodes, read_joint
 from vigym.urdf.read.loops import find_loops, read_loop
-from vigym.urdf.read.notes import note_ignored
+from vigym.urdf.read.meshes import MeshFolders, mesh_folders
 from vigym.urdf.read.records import Link, Robot, UrdfSurface
 from vigym.urdf.read.references import check_reference, find_references
 from vigym.urdf.read.xml import Node, parse_urdf
@@ -25,19 +27,25 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
         UrdfError: a file, element, number or reference that is missing, malformed or impossible.
     """
     robot = parse_urdf(path)
+    for error in note_unknown(robot, version_of(robot)):
+        raise error
     loop_nodes = find_loops(robot)
-    known = {"link", "joint", "material", *(node.element.tag for node in loop_nodes)}
-    note_ignored(robot, known)
     materials = read_materials(robot)
     surfaces = read_gazebo(robot)
-    links = [read_link(node, materials, surfaces) for node in robot.children("link")]
-    joints = [read_joint(node) for node in robot.children("joint")]
+    folders = mesh_folders(robot)
+    links = [read_link(node, materials, surfaces, folders) for node in robot.children("link")]
+    joints = [read_joint(node) for node in joint_nodes(robot)]
     loops = [read_loop(node, k) for k, node in enumerate(loop_nodes, start=1)]
     if not 0 < len(links) <= MOST_LINKS:
         raise robot.error(f"{len(links)} links", f"1 to {MOST_LINKS}")
     check_unique(robot, "link", [link.name for link in links])
+    names = {
+        "link": {link.name for link in links},
+        "joint": {joint.name for joint in joints},
+    }
+    joints, more = read_yaml(robot, names["link"], joints)
+    loops += [*more, *closing_frames(robot, [link.name for link in links], loops)]
     check_unique(robot, "joint", [joint.name for joint in (*joints, *loops)])
-    names = {kind: robot.names(kind) for kind in ("link", "joint")}
     for reference in find_references(joints, loops):
         check_reference(robot.path, names, reference)
     return Robot(
@@ -59,17 +67,20 @@ def check_unique(robot: Node, kind: str, names: list[str]) -> None:
         seen.add(name)
 
 
-def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, UrdfSurface]) -> Link:
+def read_link(
+    node: Node,
+    materials: dict[str, Color],
+    surfaces: dict[str, UrdfSurface],
+    folders: MeshFolders,
+) -> Link:
     """Return a link; its mass is zero without <inertial>."""
     name = node.text("name")
-    note_ignored(node, {"inertial", "visual", "collision", "contact"})
-    collisions = read_collisions(node, surfaces.get(name, UrdfSurface()))
-    visuals = [read_visual(child, materials) for child in node.children("visual")]
+    collisions = read_collisions(node, surfaces.get(name, UrdfSurface()), folders)
+    visuals = [read_visual(child, materials, folders) for child in node.children("visual")]
     drawn = tuple(visual for visual in visuals if visual is not None)
     inertial = node.only("inertial")
     if inertial is None:
         return Link(name, 0.0, IDENTITY, np.zeros((3, 3)), drawn, collisions)
-    note_ignored(inertial, {"origin", "mass", "inertia"})
     mass = inertial.need("mass").number("value", low=0.0)
     found = inertial.only("inertia")
     inertia = np.zeros((3, 3)) if found is None else _inertia(found)

@@ -24,15 +24,14 @@ import numpy as np
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import JointType
 from vigym.spatial import Pose, rotation_between
-from vigym.urdf.read.geometry import read_origin, read_pose
+from vigym.urdf.read.dialect import LOOP_TAGS
+from vigym.urdf.read.geometry import UNIT_TOLERANCE, read_origin, read_pose
 from vigym.urdf.read.joints import (
     LOOP_JOINT_TYPES,
-    UNIT_TOLERANCE,
     read_axis,
     read_parameters,
     read_type,
 )
-from vigym.urdf.read.notes import LOOP_TAGS, note_ignored
 from vigym.urdf.read.records import LoopJoint
 from vigym.urdf.read.xml import Node, local_name
 
@@ -60,16 +59,18 @@ def read_loop(node: Node, number: int) -> LoopJoint:
 
 def _loop_joint(node: Node, joint_type: JointType) -> LoopJoint:
     universal = joint_type.needs_second_axis
-    known = {"link1", "link2", "axis", "limit", "dynamics"} | ({"axis2"} if universal else set())
-    note_ignored(node, known)
+    if len(node.children("link1")) == 2 and not node.children("link2"):
+        raise node.error("2 <link1> elements", "one, and the second as <link2>")
     parent = node.need("link1")
     child = node.need("link2")
-    parameters = read_parameters(node, joint_type, closes_loop=True)
+    parameters = read_parameters(node, joint_type)
     axis = read_axis(node)
     axis2 = None
     if universal:
         written = node.need("axis2")
         axis2 = _perpendicular(written, axis, read_axis(node, tag="axis2"))
+    elif (ignored := node.only("axis2")) is not None:
+        ignored.note("ignored", f"a {joint_type.name} joint has one axis")
     return LoopJoint(
         name=node.text("name"),
         type=joint_type.name,
@@ -99,8 +100,6 @@ def _perpendicular(node: Node, axis: Array, second: Array) -> Array:
 
 
 def _constraint(node: Node, joint_type: JointType) -> LoopJoint:
-    known = {f"{role}{part}" for role in ("parent", "child") for part in ("", "_origin", "_axis")}
-    note_ignored(node, known)
     parent_frame: Pose = read_origin(node, "parent_origin")
     child_frame: Pose = read_origin(node, "child_origin")
     axis = read_axis(node, joint_type.needs_axis, "parent_axis")
@@ -135,7 +134,6 @@ def _ball_constraint(node: Node, number: int) -> LoopJoint:
     parts = [f"ball_constraint_{part}" for part in ("body_A", "body_B", "p_AP", "p_BQ")]
     tags = {local_name(child): child.tag for child in node.element}
     parent, child, parent_point, child_point = (node.need(tags.get(part, part)) for part in parts)
-    note_ignored(node, {tags[part] for part in parts})
     name = node.text("name") if node.has("name") else f"ball_constraint_{number}"
     if not node.has("name"):
         node.note("changed", f"has no name and is called {name!r}")

@@ -108,6 +108,7 @@ class UrdfJoint(JointParameters):
         parent: link name.
         child: link name.
         axis: unit vector in the joint frame (3,).
+        axis2: second axis of a universal joint in the joint frame (3,), perpendicular to `axis`.
         limits: lower and upper value [rad or m]; None where the type or the file has none.
     """
 
@@ -117,6 +118,7 @@ class UrdfJoint(JointParameters):
     parent: str
     child: str
     axis: Array
+    axis2: Array | None = None
     limits: tuple[float, float] | None = None
 
     @property
@@ -137,10 +139,12 @@ class TreeJoint(UrdfJoint):
     Attributes:
         origin: pose of the child link in the parent link at zero.
         mimic: coupling to another joint, None without.
+        pitch: of a screw, a cylindrical joint [m/rad]; None without.
     """
 
     origin: Origin
     mimic: Mimic | None = None
+    pitch: float | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -150,13 +154,11 @@ class LoopJoint(UrdfJoint):
     Attributes:
         parent_frame: pose of the joint frame in the parent link.
         child_frame: pose of the joint frame in the child link.
-        axis2: second axis of a universal joint in the joint frame (3,), perpendicular to `axis`.
         effort: 0 or None: loop joints are passive.
     """
 
     parent_frame: Pose
     child_frame: Pose
-    axis2: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

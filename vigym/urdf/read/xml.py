@@ -2,7 +2,10 @@
 
 import os
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +22,8 @@ _XACRO = " (expand this file with xacro first)"
 _DEFINITIONS = {"property", "arg"}  # of xacro; without them nothing is missing
 _DRAKE = ' (declare the prefix: <robot xmlns:drake="http://drake.mit.edu" ...>)'
 _SHOWN = 60  # characters of a text that an error quotes
+_MOST_QUOTED = 300  # characters of the output of xacro that an error quotes
+_EXPANSION = 60.0  # longest run of xacro [s]
 
 
 class Node:
@@ -49,27 +54,35 @@ class Node:
         """Add a note about this element; arguments as in `Note`."""
         self.notes.append(Note(action, self.place, message))
 
-    def check_expanded(self) -> None:
-        """Raise UrdfError for a child that xacro would replace by elements of URDF."""
+    @property
+    def is_plain(self) -> bool:
+        """Whether the element has no namespace."""
+        return self.element.tag == self.tag
+
+    @property
+    def is_drake(self) -> bool:
+        """Whether the namespace of the element is that of Drake."""
+        return "drake" in self.element.tag.rpartition("}")[0]
+
+    def unexpanded(self) -> Iterator[UrdfError]:
+        """Yield the errors of children that xacro would replace by elements of URDF."""
         for child in self.element:
             namespace, _, local = str(child.tag).rpartition("}")
             if namespace.endswith("xacro") and local not in _DEFINITIONS:
-                raise self.error(f"<xacro:{local}>", f"plain URDF{_XACRO}")
-
-    def names(self, tag: str) -> set[str]:
-        """Return the names of the children called `tag`, as written."""
-        return {child.get("name", "") for child in self.element.findall(tag)}
+                yield self.error(f"<xacro:{local}>", f"plain URDF{_XACRO}")
 
     def children(self, tag: str) -> list["Node"]:
         """Return the children called `tag`; places of several have names or numbers."""
         found = self.element.findall(tag)
         return [self._child(child, k, len(found)) for k, child in enumerate(found)]
 
-    def others(self, known: set[str]) -> Iterator["Node"]:
-        """Yield the children whose tag is not in `known`."""
+    def every(self) -> Iterator["Node"]:
+        """Yield all children, with places as those of `children`."""
+        counts = Counter(child.tag for child in self.element)
+        seen: Counter[str] = Counter()
         for child in self.element:
-            if child.tag not in known:
-                yield self._child(child)
+            yield self._child(child, seen[child.tag], counts[child.tag])
+            seen[child.tag] += 1
 
     def only(self, tag: str) -> "Node | None":
         """Return the child called `tag`, None without.
@@ -191,12 +204,17 @@ def local_name(element: ET.Element) -> str:
 def parse_urdf(path: str | os.PathLike[str]) -> Node:
     """Return the <robot> element of a URDF file.
 
+    The program xacro expands a file with the ending .xacro, where it is installed.
+
     Raises:
-        UrdfError: no readable file, not well-formed XML, XML with entities or too deep, or another
-            root element.
+        UrdfError: no readable file, a file that xacro cannot expand, not well-formed XML, XML with
+            entities or too deep, or another root element.
     """
     file = Path(path)
     data = read_file(file, "a URDF file", most=MOST_TEXT, error=UrdfError)
+    program = shutil.which("xacro") if file.suffix == ".xacro" else None
+    if program is not None:
+        data = _expand(program, file)
     # Some files have blanks before <?xml or a NUL at the end; in UTF-16 NULs are text.
     if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         data = data.strip(b"\0 \t\r\n")
@@ -208,9 +226,24 @@ def parse_urdf(path: str | os.PathLike[str]) -> Node:
         raise UrdfError(f"{found}, expected a URDF file{_hint(data)}") from error
     _strip_namespace(element)
     robot = Node(element, "<robot>", file, [])
+    if program is not None:
+        robot.note("changed", f"expanded by {program}")
     if element.tag != "robot":
         raise UrdfError(f"{file}: root element: found <{robot.tag}>, expected <robot>{_hint(data)}")
     return robot
+
+
+def _expand(program: str, file: Path) -> bytes:
+    """Return what the program xacro makes of a file."""
+    command = [program, str(file.resolve())]
+    try:
+        done = subprocess.run(command, capture_output=True, check=True, timeout=_EXPANSION)
+    except (OSError, subprocess.SubprocessError) as error:
+        said = getattr(error, "stderr", None) or str(error).encode()
+        reason = " ".join(said.decode(errors="replace").split())[-_MOST_QUOTED:]
+        found = f"{file}: found a file that {program} cannot expand ({reason})"
+        raise UrdfError(f"{found}, expected xacro") from error
+    return done.stdout
 
 
 def _strip_namespace(root: ET.Element) -> None:

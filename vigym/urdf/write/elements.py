@@ -13,7 +13,7 @@ from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.couplings import Coupling
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import GREY, Shape, size_fields
-from vigym.spatial import batch_rotation_matrix
+from vigym.spatial import batch_rotation_matrix, roll_pitch_yaw
 
 # Written as 0: angles [rad] below this, and coordinates below it relative to their minuend.
 _ROUNDING = 1e-15
@@ -26,21 +26,6 @@ class LinkFrame:
     name: str
     position: Array
     rotation: Array
-
-
-def roll_pitch_yaw(rotation: Array) -> Array:
-    """Return fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix, exact at any pitch.
-
-    Each angle follows from the rotation that remains after the earlier ones. At a pitch of +-90
-    degrees, where roll and yaw have one axis, their errors therefore cancel.
-    """
-    yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
-    c, s = np.cos(yaw), np.sin(yaw)
-    remaining = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ rotation
-    pitch = np.arctan2(-remaining[2, 0], remaining[0, 0])
-    roll = np.arctan2(-remaining[1, 2], remaining[1, 1])
-    angles = np.array([roll, pitch, yaw])
-    return np.where(np.abs(angles) < _ROUNDING, 0.0, angles)
 
 
 def format_numbers(values: Iterable[float]) -> str:

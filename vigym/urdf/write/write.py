@@ -297,8 +297,8 @@ def _comments(mech: Elements, layout: _Layout) -> Iterator[str]:
             yield f"coupling {coupling.name!r}: a {coupling.type}, {written}"
     closing = {joint.name for joint in mech.closing_joints}
     for joint in mech.joints.values():
-        if joint.velocity is not None and not np.isfinite(joint.velocity):
-            yield f"joint {joint.name!r}: unlimited velocity is no limit"
+        if joint.velocity is not None and not 0.0 < joint.velocity < np.inf:
+            yield f"joint {joint.name!r}: velocity {joint.velocity:g} is read as no limit"
         if joint.dofs == 0 and joint.name not in closing:
             merged = f"readers make one body of {joint.parent!r} and {joint.child!r}"
             yield f"joint {joint.name!r}: fixed, {merged}"
