@@ -142,6 +142,7 @@ class Elements(checks.ReadOnly):
         self.wheels: Collection[Wheel] = Collection()
         self.pairs: tuple[tuple[str, str], ...] = ()
         self.world_shapes: tuple[Shape, ...] = ()
+        self.starts: dict[str, dict[str, ArrayLike]] = {}
         self._motors: Collection[Motor] = Collection()
         self._closing: tuple[str, ...] = ()  # names of the joints that close loops
         self._known = Index()
