@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
     from vigym.mjcf.load import load_mjcf
     from vigym.policies.shipped import load_policy
+    from vigym.robot_files import load
     from vigym.simulation.simulator import Simulator
     from vigym.urdf.convert.load import load_urdf
 
@@ -39,6 +40,7 @@ __all__ = [
     "baselines",
     "control",
     "evaluate",
+    "load",
     "load_mjcf",
     "load_policy",
     "load_urdf",
@@ -53,6 +55,7 @@ _HOME = {
     "Simulator": "vigym.simulation.simulator",
     "Terrain": "vigym.mechanism.elements.ground.terrain",
     "evaluate": "vigym.evaluation.evaluate",
+    "load": "vigym.robot_files",
     "load_mjcf": "vigym.mjcf.load",
     "load_policy": "vigym.policies.shipped",
     "load_urdf": "vigym.urdf.convert.load",

@@ -186,6 +186,12 @@ class Elements(checks.ReadOnly):
         other.tracks = Tracks(other.bodies, other.joints, other.tracks.items())
         return other
 
+    def without_motors(self) -> Self:
+        """Return a copy without motors."""
+        other = self.with_replaced_elements()
+        other._motors = Collection()
+        return other
+
     def on_terrain_map(self, number: int) -> Self:
         """Return a copy with one map of its ground's terrain; itself where there are no others."""
         if self.ground is None or self.ground.terrain is None or self.ground.terrain.maps == 1:

@@ -63,10 +63,10 @@ class Actuator:
 
     def parameters(self, stiffness: float, damping: float, rest: float) -> dict[str, Any]:
         """Return parameters of the joint, whose own spring and damper are given."""
-        if self.is_position_motor:
-            return {"effort": self.effort}
-        if self.is_rate_motor:
-            return {"effort": self.effort, "velocity": max(map(abs, self.targets))}
+        if self.is_position_motor or self.is_rate_motor:
+            low, high = self.forces  # no force within the range of targets is larger than both
+            more = {} if self.slope else {"velocity": max(map(abs, self.targets))}
+            return {"effort": min(self.effort, high - low), **more}
         effort = min(self.effort, max(map(abs, self.forces)))
         total = stiffness - self.slope
         rest = (stiffness * rest + self.bias) / total if total else 0.0

@@ -36,25 +36,12 @@ class Source:
     notes: list[Note] = field(default_factory=list)
 
 
-def is_mjcf(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is XML with the root element <mujoco>.
-
-    Raises:
-        MechanismError: no readable file.
-    """
-    return root_tag(path) == "mujoco"
-
-
-def root_tag(path: str | os.PathLike[str]) -> str:
-    """Return the name of the root element, "" of a file that is no XML.
-
-    Raises:
-        MechanismError: no readable file, XML with entities or too deep.
-    """
+def is_mjcf(path: Path) -> bool:
+    """Return whether a file can be read, and its root element is <mujoco>."""
     try:
-        return str(_parse(Path(path)).tag)
-    except ET.ParseError:
-        return ""
+        return str(_parse(path).tag) == "mujoco"
+    except (MechanismError, ET.ParseError):  # the reader of another format tells the reason
+        return False
 
 
 def read_source(path: Path, missing_meshes: str) -> Source:
