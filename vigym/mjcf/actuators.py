@@ -28,6 +28,7 @@ class Actuator:
     """Affine actuator, seen at its joint: its gear is in all numbers.
 
     Attributes:
+        control: what the control is: "force", or the target of a "position" or "rate" motor.
         gain: force per control [N or N m].
         bias: force at control and coordinate zero [N or N m].
         slope: of the force by the coordinate [N/m or N m/rad], <= 0.
@@ -36,23 +37,13 @@ class Actuator:
         effort: largest force.
     """
 
+    control: str
     gain: float
     bias: float
     slope: float
     damping: float
     forces: tuple[float, float]
     effort: float
-
-    @property
-    def is_position_motor(self) -> bool:
-        """Whether the control is a target of the position."""
-        return self.slope < 0.0 and bool(np.isclose(-self.slope, abs(self.gain), rtol=EQUAL))
-
-    @property
-    def is_rate_motor(self) -> bool:
-        """Whether the control is a target of the rate."""
-        equal = np.isclose(self.damping, abs(self.gain), rtol=EQUAL)
-        return self.slope == 0.0 and self.damping > 0.0 and bool(equal)
 
     @property
     def targets(self) -> tuple[float, float]:
@@ -63,10 +54,10 @@ class Actuator:
 
     def parameters(self, stiffness: float, damping: float, rest: float) -> dict[str, Any]:
         """Return parameters of the joint, whose own spring and damper are given."""
-        if self.is_position_motor or self.is_rate_motor:
+        if self.control != "force":
             low, high = self.forces  # no force within the range of targets is larger than both
-            more = {} if self.slope else {"velocity": max(map(abs, self.targets))}
-            return {"effort": min(self.effort, high - low), **more}
+            rate = {"velocity": max(map(abs, self.targets))} if self.control == "rate" else {}
+            return {"effort": min(self.effort, high - low), **rate}
         effort = min(self.effort, max(map(abs, self.forces)))
         total = stiffness - self.slope
         rest = (stiffness * rest + self.bias) / total if total else 0.0
@@ -75,7 +66,7 @@ class Actuator:
 
     def add_motor(self, mechanism: Mechanism, joint: str) -> None:
         """Add the motor to a joint, if the actuator is one."""
-        if self.is_position_motor or self.is_rate_motor:
+        if self.control != "force":
             kp, kd = -self.slope, self.damping
             mechanism.add_motor(joint, kp, kd, self.effort, targets=self.targets)
 
@@ -147,6 +138,16 @@ def _read(robot: Robot, number: int, joint: int) -> Actuator:
         effort = min(effort, float(np.abs(m.jnt_actfrcrange[joint]).max()))
     low, high = sorted((gain * controls).tolist())
     zero = float(m.qpos0[m.jnt_qposadr[joint]])  # of the joint's coordinate
-    slope = gear * gear * float(bias[1])
+    slope, damping = gear * gear * float(bias[1]), -gear * gear * float(bias[2])
     force = gear * float(bias[0]) + slope * zero
-    return Actuator(gain, force, slope, -gear * gear * float(bias[2]), (low, high), effort)
+    control = _control_of(float(m.actuator_gainprm[number, 0]), -float(bias[1]), -float(bias[2]))
+    return Actuator(control, gain, force, slope, damping, (low, high), effort)
+
+
+def _control_of(gain: float, stiffness: float, damping: float) -> str:
+    """Return what the control of an actuator is, seen without its gear."""
+    if stiffness > 0.0 and np.isclose(stiffness, gain, rtol=EQUAL):
+        return "position"
+    if stiffness == 0.0 and damping > 0.0 and np.isclose(damping, gain, rtol=EQUAL):
+        return "rate"
+    return "force"

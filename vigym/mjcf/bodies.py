@@ -40,6 +40,9 @@ class Robot:
     Args:
         compiled: the model.
         mechanism: to be filled.
+
+    Attributes:
+        roots: for each body of the model, that which has the joints of its group; 0 for the world.
     """
 
     def __init__(self, compiled: Compiled, mechanism: Mechanism) -> None:
@@ -48,6 +51,8 @@ class Robot:
         self.data = compiled.data
         self.mechanism = mechanism
         self._names: dict[str, set[str]] = {}
+        moves = self.model.body_jntnum[self.model.body_weldid] > 0  # mocap bodies do not
+        self.roots = np.where(moves, self.model.body_weldid, 0)
 
     def name(self, kind: str, number: int, default: str = "") -> str:
         """Return the name of an element ("body", "joint", ...), or one that no other has."""
@@ -85,9 +90,8 @@ class Robot:
     @cached_property
     def groups(self) -> dict[int, Group]:
         """Bodies that move, by the number of their root."""
-        roots = self.model.body_weldid.tolist()
         members: dict[int, list[int]] = {}
-        for body, root in enumerate(roots):
+        for body, root in enumerate(self.roots.tolist()):
             if root:
                 members.setdefault(root, []).append(body)
         return {root: self._group(root, bodies) for root, bodies in members.items()}
@@ -111,12 +115,12 @@ class Robot:
 
     def carrier(self, body: int) -> str:
         """Return the body of the mechanism, or "world", that has a body of the model."""
-        root = int(self.model.body_weldid[body])
+        root = int(self.roots[body])
         return self.groups[root].name if root else WORLD
 
     def carrier_pose(self, body: int) -> Pose:
         """Return the place of the body of the mechanism that has a body of the model."""
-        root = int(self.model.body_weldid[body])
+        root = int(self.roots[body])
         return self.groups[root].pose if root else IDENTITY
 
     @cached_property
@@ -127,7 +131,7 @@ class Robot:
     def add_frames(self) -> None:
         """Add bodies that are parts of others, and named sites, as frames."""
         m = self.model
-        parts = [("body", b, b) for b in range(1, m.nbody) if m.body_weldid[b] != b]
+        parts = [("body", b, b) for b in range(1, m.nbody) if self.roots[b] != b]
         sites = [("site", s, int(m.site_bodyid[s])) for s in range(m.nsite)]
         for kind, number, body in [*parts, *sites]:
             name = self.name(kind, number)

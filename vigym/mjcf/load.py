@@ -103,7 +103,5 @@ def _note_others(robot: Robot) -> None:
     if m.opt.density or m.opt.viscosity:
         found = f"density {m.opt.density:g}, viscosity {m.opt.viscosity:g}"
         robot.note("ignored", f"<option> {found}", "forces of a fluid are not simulated")
-    if m.opt.disableflags:
-        robot.note("ignored", f"<flag>, disabled: {m.opt.disableflags:#x}", "nothing is disabled")
     if m.neq or m.ngeom or m.jnt_limited.any():
         robot.note("changed", "softness", RIGID)

@@ -78,8 +78,7 @@ def drawn_shapes(robot: Robot, root: int) -> list[Shape]:
 
 
 def _geoms_of(robot: Robot, root: int) -> list[int]:
-    m = robot.model
-    return np.flatnonzero(m.body_weldid[m.geom_bodyid] == root).tolist()
+    return np.flatnonzero(robot.roots[robot.model.geom_bodyid] == root).tolist()
 
 
 def add_shapes(robot: Robot, ground: bool | Ground | None, self_collision: bool) -> None:
@@ -118,7 +117,8 @@ def add_shapes(robot: Robot, ground: bool | Ground | None, self_collision: bool)
 
 def geom_name(robot: Robot, geom: int) -> str:
     """Return the name of a geom; without one that of its body."""
-    return robot.name("geom", geom, robot.carrier(int(robot.model.geom_bodyid[geom])))
+    body = int(robot.model.geom_bodyid[geom])
+    return robot.name("geom", geom, robot.name("body", body))
 
 
 def _find_ground(robot: Robot) -> int | None:
@@ -211,7 +211,7 @@ def _pairs(robot: Robot) -> list[tuple[str, str]]:
         root: [geom for geom in _geoms_of(robot, root) if _collides(robot, geom)]
         for root in robot.groups
     }
-    parents = {root: int(m.body_weldid[m.body_parentid[root]]) for root in robot.groups}
+    parents = {root: int(robot.roots[m.body_parentid[root]]) for root in robot.groups}
     found = []
     for a, b in combinations(robot.groups, 2):
         if parents[b] == a or parents[a] == b:  # mujoco's filter of parents

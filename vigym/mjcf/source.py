@@ -4,6 +4,7 @@ MuJoCo gets texts and bytes alone, and reads no file itself. Textures, skins and
 are left out: nothing in them moves.
 """
 
+import contextlib
 import os
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.errors import MechanismError
 
 MOST_INCLUDED = 200  # files
+MOST_COPIES = 10000  # of an element by `count`
 DIRECTORIES = ("assetdir", "meshdir", "texturedir", "strippath")
 DROPPED = ("texture", "skin", "size", "layer")
 ASSETS = ("mesh", "hfield")
@@ -61,6 +63,7 @@ def read_source(path: Path, missing_meshes: str) -> Source:
     if root.tag != "mujoco":
         raise MechanismError(f"{path}: root element: found <{root.tag}>, expected <mujoco>")
     _include(root, path, path.parent, [path.resolve()])
+    _check_counts(root, path)
     source = Source(root)
     folders = _folders(root, path.parent)
     _drop(root)
@@ -100,6 +103,19 @@ def _include(element: ET.Element, path: Path, main: Path, read: list[Path]) -> N
             raise MechanismError(f"{file}: found invalid XML ({error}), expected MJCF") from error
         _include(included, file, main, read)
         element[index : index + 1] = list(included)
+
+
+def _check_counts(element: ET.Element, path: Path, above: float = 1.0) -> None:
+    """Raise MechanismError for elements that make too many copies of what is in them."""
+    for each in element.get("count", "").split():
+        with contextlib.suppress(ValueError):  # mujoco tells what is wrong with it
+            above *= max(1.0, float(each))
+    if not above <= MOST_COPIES:
+        found = f"{above:g} copies, with those of the elements around it"
+        expected = f"at most {MOST_COPIES}"
+        raise MechanismError(f"{path}: <{element.tag}>: found {found}, expected {expected}")
+    for child in element:
+        _check_counts(child, path, above)
 
 
 def _folders(root: ET.Element, folder: Path) -> list[Path]:

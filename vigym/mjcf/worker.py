@@ -12,8 +12,8 @@ import pickle
 import sys
 from typing import Any
 
-MOST_MEMORY = 8 << 30  # bytes
-MOST_SECONDS = 120
+MOST_MEMORY = 4 << 30  # bytes
+MOST_SECONDS = 60
 
 
 def bound_resources() -> None:
