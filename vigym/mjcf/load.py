@@ -8,6 +8,7 @@ import numpy as np
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.massless import check_massless
 from vigym.mjcf.bodies import Robot
 from vigym.mjcf.chains import add_bodies, add_starts
 from vigym.mjcf.compiled import compile_file
@@ -85,7 +86,7 @@ def load_mjcf(
         add_shapes(robot, ground, self_collision)
         add_starts(robot)
         _note_others(robot)
-        _ = mech.structure
+        check_massless(mech, mech.structure)
     except AssemblyError as error:
         raise AssemblyError(f"{file}: {error}") from error
     except MechanismError as error:
