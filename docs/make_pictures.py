@@ -41,6 +41,10 @@ ARGUMENTS = {
     "Exoskeleton-v0": (*camera(1.8, x=0.1, z=-0.2), "--seconds", "4"),
     "Snake-v0": (*camera(3.0, x=1.2), "--seconds", "3"),
     "SnakeSidewinding-v0": (*camera(4.0, x=-0.4, y=1.4, azimuth=0.2), "--seconds", "3"),
+    "Robot-v0": (
+        *("-c", "zero", "-o", f"robot={path('quadruped')}"),
+        *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),
+    ),
     "Urdf-v0": (
         *("-c", "random", "-o", f"urdf={path('minitaur')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.9"),

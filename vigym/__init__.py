@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from vigym.mechanism.elements.ground.terrain import Terrain
     from vigym.mechanism.elements.motors import MINITAUR_MOTOR, DCMotor
     from vigym.mechanism.mechanism import Mechanism
+    from vigym.mjcf.load import load_mjcf
     from vigym.policies.shipped import load_policy
+    from vigym.robot_files import load
     from vigym.simulation.simulator import Simulator
     from vigym.urdf.convert.load import load_urdf
 
@@ -38,6 +40,8 @@ __all__ = [
     "baselines",
     "control",
     "evaluate",
+    "load",
+    "load_mjcf",
     "load_policy",
     "load_urdf",
     "wrappers",
@@ -51,6 +55,8 @@ _HOME = {
     "Simulator": "vigym.simulation.simulator",
     "Terrain": "vigym.mechanism.elements.ground.terrain",
     "evaluate": "vigym.evaluation.evaluate",
+    "load": "vigym.robot_files",
+    "load_mjcf": "vigym.mjcf.load",
     "load_policy": "vigym.policies.shipped",
     "load_urdf": "vigym.urdf.convert.load",
     "AssemblyError": "vigym.mechanism.elements.errors",

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from vigym import assets
+from scenes.env_cases import OF_FILES
 from vigym.envs.env import task_class
 from vigym.envs.perturbations import Perturbations
 from vigym.envs.registry import ENVIRONMENTS
@@ -16,9 +16,7 @@ HEADINGS = [
     "Description", "Notes", "Action Space", "Observation Space", "Rewards", "Starting State", "Episode End",
     "Arguments", "Version History",
 ]  # fmt: skip
-NUMBERED = [
-    entry for entry in ENVIRONMENTS if entry.id != "vigym/Urdf-v0"
-]  # that one depends on the file
+NUMBERED = [entry for entry in ENVIRONMENTS if entry.id not in OF_FILES]  # those depend on the file
 
 every = pytest.mark.parametrize("entry", ENVIRONMENTS, ids=lambda entry: entry.id)
 numbered = pytest.mark.parametrize("entry", NUMBERED, ids=lambda entry: entry.id)
@@ -42,9 +40,7 @@ def numbers(cell):
 
 
 def make(entry):
-    return gym.make(
-        entry.id, **({"urdf": str(assets.path("acrobot"))} if entry.id == "vigym/Urdf-v0" else {})
-    )
+    return gym.make(entry.id, **OF_FILES.get(entry.id, {}))
 
 
 @every
@@ -95,8 +91,10 @@ def test_arguments(entry):
         for field in fields(owner)
     }
     expected = {name: str(value) for name, value in options.items()} | shared
-    if "urdf" in expected:
-        expected["urdf"] = "required"
+    for name in set().union(*OF_FILES.values()) & set(expected):
+        expected[name] = "required"
+    if "urdf" in expected:  # in place of that option
+        del expected["robot"]
     assert listed == expected
 
 

@@ -7,6 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from scenes.env_cases import OF_FILES
 from vigym import assets
 from vigym.envs.options import MOST_LINKS
 from vigym.envs.registry import ENVIRONMENTS
@@ -23,8 +24,8 @@ def task_class(entry):
 @pytest.mark.parametrize("entry", ENVIRONMENTS, ids=lambda entry: entry.id)
 def test_each_option_is_refused_with_what_was_found_or_makes_a_mechanism(entry):
     made, faults = task_class(entry), {}
-    needed = {"urdf": assets.path("minitaur_leg")} if entry.id == "vigym/Urdf-v0" else {}
-    for option in [field.name for field in fields(made)]:
+    needed = dict.fromkeys(OF_FILES.get(entry.id, {}), assets.path("minitaur_leg"))
+    for option in [field.name for field in fields(made) if field.init]:
         for value in VALUES:
             try:
                 made(**needed | {option: value}).mechanism()

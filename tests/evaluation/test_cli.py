@@ -12,6 +12,7 @@ from PIL import Image, ImageSequence
 from rich.console import Console
 
 from scenes.command_line import said, table
+from scenes.env_cases import OF_FILES
 from vigym import assets
 from vigym.cli import warmup
 from vigym.cli.app import COMMANDS, run
@@ -175,7 +176,7 @@ def test_warmup_has_the_kernels_of_all_environments():
     assert [*map(features, warmup._mechanisms(True).values())] == [*FEATURE_SETS]
     usual = {*map(features, warmup._mechanisms(False).values())}
     for entry in ENVIRONMENTS:
-        options = {"urdf": FOUR_BAR} if entry.id == "vigym/Urdf-v0" else {}
+        options = dict.fromkeys(OF_FILES.get(entry.id, {}), FOUR_BAR)
         env = gym.make(entry.id, **options).unwrapped
         assert features(env.mechanism) in usual, entry.id
         env.close()

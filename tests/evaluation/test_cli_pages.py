@@ -169,7 +169,7 @@ def test_a_file_stands_for_its_robot_in_every_command(capsys, tmp_path, monkeypa
     shutil.copy(FOUR_BAR, tmp_path / "arm.urdf")
     monkeypatch.chdir(tmp_path)
     known = json.loads(said(capsys, "describe", "arm.urdf", "--json", "-"))
-    assert (known["id"], known["action_names"]) == ("vigym/Urdf-v0", ["drive"])
+    assert (known["id"], known["action_names"]) == ("vigym/Robot-v0", ["drive"])
     assert "- actions (1): drive\n- observations (12): cos(drive)" in said(
         capsys, "describe", "arm.urdf"
     )
@@ -181,14 +181,15 @@ def test_a_file_stands_for_its_robot_in_every_command(capsys, tmp_path, monkeypa
     small = "-o", "width=32", "-o", "height=32", "--seconds", 0.1
     said(capsys, "record", "arm.urdf", *small, "--video", "arm.gif")
     assert (tmp_path / "arm.gif").stat().st_size > 0
-    assert "vigym/Urdf-v0" in said(capsys, "bench", "arm.urdf", "-e", 1, "--repeats", 1)
+    assert "vigym/Robot-v0" in said(capsys, "bench", "arm.urdf", "-e", 1, "--repeats", 1)
 
 
 @pytest.mark.parametrize("command", ["describe", "evaluate", "record", "view", "bench", "train"])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.urdf"], "found no file 'none.urdf', expected a URDF file"),
+        (["none.urdf"], "found no file 'none.urdf', expected a URDF or MJCF file"),
+        ([FOUR_BAR, "-o", "robot=b.urdf"], "option robot: found 'b.urdf', expected none beside"),
         ([FOUR_BAR, "-o", "urdf=b.urdf"], "option urdf: found 'b.urdf', expected none beside the"),
     ],
     ids=["none", "two"],

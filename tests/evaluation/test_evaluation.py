@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import vigym  # noqa: F401  registers the environments
+from scenes.env_cases import OF_FILES
 from vigym.control.minitaur_gaits import trot
 from vigym.envs.registry import ENVIRONMENTS
 from vigym.evaluation.builtin import BUILTIN
@@ -17,7 +18,7 @@ from vigym.evaluation.plots import TRACES, draw
 from vigym.evaluation.tables import as_row, summary_of, table_of
 from vigym.evaluation.video import record_video
 
-IDS = [entry.id for entry in ENVIRONMENTS if entry.id != "vigym/Urdf-v0"]
+IDS = [entry.id for entry in ENVIRONMENTS if entry.id not in OF_FILES]
 
 
 def push(observation, info):

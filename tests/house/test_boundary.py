@@ -44,6 +44,8 @@ EXCEPTIONS = {
     "vigym/evaluation/rllib.py from_checkpoint": "Ray's reader of folders",
     "vigym/evaluation/speed/startup.py TemporaryDirectory": "a cache of kernels for a moment",
     "vigym/evaluation/video.py write_frame": "to ffmpeg, whose file is that of `whole_file`",
+    "vigym/mjcf/worker.py fdopen": "the pipe to the process that started it",
+    "vigym/mjcf/worker.py pickle.load": "the pipe from the process that started it",
     "vigym/training/run.py mkdir": "the folder of a run",
     "vigym/training/run.py unlink": "the film of an earlier policy in that folder",
     "vigym/cli/app.py open": "/dev/null in place of a pipe that nobody reads",

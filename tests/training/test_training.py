@@ -110,7 +110,7 @@ def test_a_file_stands_for_its_robot(tmp_path, capsys, monkeypatch):
     best = Path("runs", "leg-seed0", "best", "model.zip")
     assert f"score it again: vigym evaluate leg.urdf -c {best} -o ground=True" in told
     out = tmp_path / "runs" / "leg-seed0"
-    assert json.loads((out / "results.json").read_text())["env"] == "vigym/Urdf-v0"
+    assert json.loads((out / "results.json").read_text())["env"] == "vigym/Robot-v0"
     model = out / "best" / "model.zip"
     played = ("evaluate", "vigym/Urdf-v0", "-o", "urdf=leg.urdf", *options, "-c", model, "-n", 1)
     assert "return" in said(capsys, *played)
@@ -263,7 +263,7 @@ def test_sac_resumes_with_its_replay_buffer(tmp_path, capsys):
     ("arguments", "code", "error"),
     [
         (["vigym/Nothing-v0"], 1, "found 'vigym/Nothing-v0', did you mean"),
-        (["nothing.urdf"], 2, "found no file 'nothing.urdf', expected a URDF file"),
+        (["nothing.urdf"], 2, "found no file 'nothing.urdf', expected a URDF or MJCF file"),
         ([PENDULUM, "--timesteps", "0"], 2, "0 is not in the range x>=1"),
         ([PENDULUM, "--seed", "-1"], 2, "-1 is not in the range x>=0"),
         ([PENDULUM, "--algo", "td3"], 2, "'td3' is not one of 'ppo', 'sac'"),

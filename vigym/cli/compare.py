@@ -143,20 +143,22 @@ def command(
 def _mechanism(
     text: str, options: dict[str, Any], seed: int, positions: Any, velocities: Any
 ) -> "tuple[Mechanism, dict[str, Any]]":
-    """Return the mechanism of an environment or a URDF file, and its start.
+    """Return the mechanism of an environment or a robot's file, and its start.
 
     Raises:
         UsageError: no such file.
         ValueError: an unknown id.
     """
     if is_file(text):
-        from vigym.urdf.convert.load import load_urdf
+        from vigym.robot_files import load
 
         if not os.path.exists(text):
-            raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF file")
+            raise click.UsageError(
+                f"found no file {shortened(text)!r}, expected a URDF or MJCF file"
+            )
         if options:
-            raise click.UsageError("-o: found options of an environment beside a URDF file")
-        mechanism = load_urdf(text)
+            raise click.UsageError("-o: found options of an environment beside a file")
+        mechanism = load(text)
         draw = np.random.default_rng(seed).uniform(-RATES, RATES, len(mechanism.velocity_names))
         given = velocities if positions or velocities else draw
         return mechanism, {"positions": positions or None, "velocities": given}

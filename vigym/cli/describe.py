@@ -17,7 +17,7 @@ from vigym.cli.output import (
     writes_to_standard,
 )
 from vigym.envs.env import TaskEnv, option_defaults, task_class
-from vigym.envs.tasks.urdf import Urdf
+from vigym.envs.tasks.robot import Robot
 from vigym.evaluation.builtin import BUILTIN
 from vigym.evaluation.controllers import controllers_for
 from vigym.evaluation.environments import make_env, spec_of
@@ -86,7 +86,7 @@ def _describe(env_id: str, options: dict[str, Any]) -> tuple[dict[str, Any], str
 
 def _action_names(env: Any) -> list[str] | None:
     """Return the joint of every action if each action belongs to one joint; else None."""
-    if not (isinstance(env, TaskEnv) and isinstance(env.task, Urdf)):
+    if not (isinstance(env, TaskEnv) and isinstance(env.task, Robot)):
         return None
     return env.mechanism.motor_names or env.mechanism.actuator_names
 

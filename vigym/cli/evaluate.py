@@ -29,8 +29,9 @@ from vigym.evaluation.environments import check_env_id
 from vigym.evaluation.evaluate import Evaluation, evaluate
 from vigym.evaluation.tables import as_row, summary_of, table_of
 from vigym.evaluation.workers import BACKENDS
+from vigym.robot_files import ENDINGS
 
-ROBOT = "vigym/Urdf-v0"
+ROBOT = "vigym/Robot-v0"
 
 
 def parse_options(
@@ -67,26 +68,28 @@ def named_values(
 
 
 def find_environment(text: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return id and options of an environment, or of the robot in a URDF file.
+    """Return id and options of an environment, or of the robot in a URDF or MJCF file.
 
     Raises:
-        UsageError: no such file, or the option `urdf` beside a file.
+        UsageError: no such file, or the option `robot` beside a file.
         ValueError: an unknown id.
     """
     if not is_file(text):
         check_env_id(text)
         return text, options
     if not os.path.exists(text):
-        raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF file")
-    if "urdf" in options:
-        expected = f"none beside the file {shortened(text)!r}"
-        raise click.UsageError(f"option urdf: found {options['urdf']!r}, expected {expected}")
-    return ROBOT, {"urdf": str(Path(text).absolute()), **options}
+        raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF or MJCF file")
+    for option in ("robot", "urdf"):
+        if option in options:
+            expected = f"none beside the file {shortened(text)!r}"
+            found = f"option {option}: found {options[option]!r}"
+            raise click.UsageError(f"{found}, expected {expected}")
+    return ROBOT, {"robot": str(Path(text).absolute()), **options}
 
 
 def is_file(text: str) -> bool:
-    """Return whether a text stands for a URDF file, not for the id of an environment."""
-    return text.endswith(".urdf") or os.path.isfile(text)
+    """Return whether a text stands for a robot's file, not for the id of an environment."""
+    return text.endswith(ENDINGS) or os.path.isfile(text)
 
 
 option_option = click.option(
@@ -189,7 +192,7 @@ def command(
 ) -> int:
     """Score controllers in the environment ID over episodes with the seeds SEED, SEED + 1, ...
 
-    A URDF FILE stands for vigym/Urdf-v0 with that file.
+    A URDF or MJCF FILE stands for vigym/Robot-v0 with that file.
 
     A controller is a name of `vigym list`; module:name, a callable (observation, info -> action) or
     a class or function that makes one; a .safetensors file of vigym export; or a model saved by

@@ -5,6 +5,7 @@ A file that makes no mechanism is described as far as it can be read, with all i
 
 from collections.abc import Iterable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import click
@@ -26,8 +27,9 @@ from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfE
 from vigym.mechanism.elements.shapes import Mesh, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.summary import describe, describe_joint, mass_properties
+from vigym.mjcf.source import is_mjcf
+from vigym.robot_files import load
 from vigym.urdf.convert.inertias import is_point
-from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.convert.survey import fault_of, survey
 from vigym.urdf.read.records import UrdfJoint
 
@@ -35,6 +37,7 @@ FLAT = 1e-6  # of the largest moment: distance of a plate from the triangle ineq
 EQUAL = 1e-3  # of the largest moment: difference of moments that count as equal
 MASS = "mass [kg]"
 CHECKED = "read by vigym and by pybullet, which found the same numbers"
+COMPILED = "compiled by mujoco"
 UNCHECKED = "read by vigym alone; pybullet, which would check the numbers, is not installed"
 BODY_COLUMNS = ["body", MASS, "centre of mass [m]", "moments [kg m²]", "inertia"]
 LINK_COLUMNS = ["link", MASS, "centre of mass in the link [m]", "moments [kg m²]"]
@@ -145,7 +148,7 @@ def _joint_as_written(joint: UrdfJoint, closes_loop: bool) -> dict[str, Any]:
 def command(
     file: str, base: str | None, inertias: str, json_file: str | None, plot: str | None
 ) -> None:
-    """Describe the mechanism in the URDF FILE and the elements that its import changed.
+    """Describe the mechanism in the URDF or MJCF FILE and the elements that its import changed.
 
     No kernel of a simulator is compiled. A file that cannot be simulated as it is written is
     refused with exit code 1; its readable part and all its faults are shown. <collision> meshes
@@ -160,8 +163,10 @@ def command(
     quiet = writes_to_standard(json_file)
     check_file(plot, "--plot", PLOTS)
     try:
-        mech = load_urdf(file, base=base, missing_meshes="report", inertias=inertias)
+        mech = load(file, base=base, missing_meshes="report", inertias=inertias)
     except (UrdfError, AssemblyError) as error:
+        if is_mjcf(Path(file)):
+            raise
         refused = describe_refused(file, base, inertias, error)
         write_json(json_file, refused)
         if not quiet:
@@ -175,7 +180,8 @@ def command(
         with spinner(plot):
             draw(mech, plot)
     if not quiet:
-        _print(found)
+        checked = CHECKED if find_spec("pybullet") is not None else UNCHECKED
+        _print(found, COMPILED if is_mjcf(Path(file)) else checked)
 
 
 def _print_refused(found: dict[str, Any]) -> None:
@@ -190,14 +196,14 @@ def _print_refused(found: dict[str, Any]) -> None:
     print()
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(found: dict[str, Any], read_by: str) -> None:
     """Print the description of a mechanism."""
     counts = _counts(found, "bodies", "joints", "loops", "actuated")
     text = f"{found['name']}: {found['mass']:.6g} kg, {counts}"
     console().print(text, style="bold", markup=False)
     dofs, redundant = found["degrees_of_freedom"], found["redundant_constraints"]
     print(f"degrees of freedom {dofs}, redundant constraints {redundant}")
-    print(CHECKED if find_spec("pybullet") is not None else UNCHECKED)
+    print(read_by)
     bodies = ([*_link_line(body), body["check"]] for body in found["bodies"])
     _print_section("bodies", BODY_COLUMNS, bodies, [1])
     _print_section("joints", JOINT_COLUMNS, map(_joint_line, found["joints"]), [4])

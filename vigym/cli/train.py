@@ -87,7 +87,7 @@ def command(
     """Train a policy for the environment ID, or for the robot of a URDF FILE.
 
     Any Gymnasium id will do: those of vigym, your own as module:id, and others, such as
-    HalfCheetah-v5. A URDF file stands for vigym/Urdf-v0 with that file. The folder of the run then
+    HalfCheetah-v5. A URDF or MJCF file stands for vigym/Robot-v0. The folder of the run then
     has the best policy, its learning curve, its scores over fresh episodes and a video.
 
     \b
@@ -204,7 +204,7 @@ def _print(
     if is_own(run.env_id):
         options = dict(run.options)
         if is_file(environment):
-            del options["urdf"]
+            del options["robot"]
         words = ["vigym", "evaluate", environment, "-c", str(run.best)]
         words += [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
         print(f"score it again: {shlex.join(words)}")

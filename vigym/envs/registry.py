@@ -98,6 +98,7 @@ ENVIRONMENTS = (
         500,
         255.0,
     ),
+    Entry("vigym/Robot-v0", "vigym.envs.tasks.robot:Robot", 1000),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )
 

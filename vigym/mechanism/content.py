@@ -142,6 +142,7 @@ class Elements(checks.ReadOnly):
         self.wheels: Collection[Wheel] = Collection()
         self.pairs: tuple[tuple[str, str], ...] = ()
         self.world_shapes: tuple[Shape, ...] = ()
+        self.starts: dict[str, dict[str, ArrayLike]] = {}
         self._motors: Collection[Motor] = Collection()
         self._closing: tuple[str, ...] = ()  # names of the joints that close loops
         self._known = Index()
@@ -183,6 +184,12 @@ class Elements(checks.ReadOnly):
                 new = elements.get(kind.removeprefix("_"), old)
                 setattr(other, kind, Collection((name, new[name]) for name in old))
         other.tracks = Tracks(other.bodies, other.joints, other.tracks.items())
+        return other
+
+    def without_motors(self) -> Self:
+        """Return a copy without motors."""
+        other = self.with_replaced_elements()
+        other._motors = Collection()
         return other
 
     def on_terrain_map(self, number: int) -> Self:

@@ -22,10 +22,9 @@ from vigym.mechanism.tracks.rows import with_tracks
 class Mechanism(Elements):
     """Named bodies and joints at one assembly pose; every value is checked when it is added.
 
-    The methods `add_...` return the record of the new element. They raise MechanismError for a name
-    that is taken, for unknown bodies and joints and for values out of range; the mechanism is then
-    as it was. Bodies that no joint carries float freely: each gets an implicit joint named
-    `<body>:floating`.
+    Methods `add_...` return the new element. They raise MechanismError for a name that is taken,
+    unknown bodies and joints, and values out of range; the mechanism is then as it was. Bodies that
+    no joint carries float freely, on an implicit joint named `<body>:floating`.
 
     Args:
         gravity: acceleration of free fall in the world (3,) [m/s^2].
@@ -36,14 +35,15 @@ class Mechanism(Elements):
 
     Attributes:
         gravity, ground: as the arguments; new values are checked in the same way.
-        bodies, joints, frames: elements by name, in the order they were added, as below; joints
-            without the implicit ones.
+        bodies, joints, frames: elements by name, in the order they were added; joints without the
+            implicit ones.
         springs, potentials, couplings, velocity_constraints: elements by name.
         tracks: curve and surface joints and joints of your own; it has methods that add them.
         motions: prescribed motions by coordinate.
         collisions, skates, wheels: elements by name, contacts among the collisions.
         pairs: pairs of bodies whose collision shapes touch each other.
         world_shapes: shapes drawn at rest, poses in the world.
+        starts: keyframes of a file by name: positions by joint, for `Simulator.reset`.
         notes: `Note`s on elements that are not simulated exactly as they were written.
 
     Raises:
@@ -65,15 +65,15 @@ class Mechanism(Elements):
 
         Args:
             name: unique among bodies and frames; "world" is taken.
-            mass: [kg]; 0 with zero inertia for a link between joints, exactly without mass.
+            mass: [kg]; 0, with inertia 0, of a link between joints.
             inertia: moments (3,) or tensor (3, 3) about the centre of mass, body axes [kg m^2].
             position: centre of mass in the world (3,) [m].
             orientation: quaternion (w, x, y, z), body to world (4,); scaled to length one.
             shapes: drawn, poses in the body frame.
         """
         checks.require_new_name(name, "body", (WORLD,), self.bodies, self.frames)
-        body = bodies.make_body(name, mass, inertia, position, orientation, shapes)
-        return self.bodies.add(name, body)
+        made = bodies.make_body(name, mass, inertia, position, orientation, shapes)
+        return self.bodies.add(name, made)
 
     def add_joint(
         self,
@@ -120,10 +120,9 @@ class Mechanism(Elements):
             axis2: universal only: second axis (3,), fixed in the child, perpendicular to `axis`.
             velocity: largest rate [rad/s or m/s]; only the joint's motor enforces it, by its
                 effort.
-            child_position: of an open loop-closing joint: anchor on the child in the world (3,)
-                [m]; a simulator closes the loop.
-            child_rotation: of an open loop-closing joint: rotation from the parent's joint frame to
-                the child's (4,), quaternion in the world.
+            child_position: if a loop is open here: anchor on the child in the world (3,) [m].
+            child_rotation: the same: rotation (4,) from the parent's joint frame to the child's,
+                quaternion in the world.
         """
         checks.require_new_name(name, "joint", self.joints, self.tracks)
         joints.check_joint_ends(name, parent, child, self.bodies)
@@ -201,29 +200,31 @@ class Mechanism(Elements):
         effort: float | None = None,
         *,
         model: motors.DCMotor | None = None,
+        targets: ArrayLike | None = None,
     ) -> motors.Motor:
         """Drive a joint of one degree of freedom by a controller solved within the step.
 
         Its force is kp (target - s) - kd rate, of kp = 0 kd (target - rate); the joint's torque is
-        added and the sum clipped to the effort, at the end of the step. Any gains are stable. A
-        velocity limit of the joint is enforced within the effort.
+        added and the sum clipped to the effort, at the end of the step, within which a velocity
+        limit of the joint is enforced. Any gains are stable.
 
         Args:
-            joint: name of a joint of one degree of freedom, without a motor, or of a curve joint,
-                whose coordinate is its arc length, or of a coordinate of a joint of your own.
-            kp: [N m/rad or N/m], >= 0. Above 0 the target is a position, at 0 it is a rate.
+            joint: name of a joint of one degree of freedom without a motor, of a curve joint (its
+                arc length), or of a coordinate of a joint of your own.
+            kp: [N m/rad or N/m], >= 0. The target is a position, at 0 a rate.
             kd: [N m s/rad or N s/m], >= 0; not both are 0.
             effort: largest force [N or N m], >= 0, may be inf; None: the joint's.
-            model: electric motor; the controller's output is its pulse width in [-1, 1], and kp >
-                0.
+            model: electric motor; the controller's output is its pulse width in [-1, 1]; kp > 0.
+            targets: (least, largest) that its user asks for [rad, m, per s], for environments.
         """
         if joint in (*self.tracks, *self.tracks.coordinate_names):
             self.tracks.check_motor(joint, self._motors)
-            return self._motors.add(joint, motors.make_motor(joint, kp, kd, effort, model))
-        motors.check_motor_joint(joint, self.joints, self._motors, self.motions)
-        motor = motors.make_joint_motor(self.joints[joint], kp, kd, effort, model)
-        motors.remove_velocity_note(self.notes, self.joints[joint])
-        return self._motors.add(joint, motor)
+            motor = motors.make_motor(joint, kp, kd, effort, model)
+        else:
+            motors.check_motor_joint(joint, self.joints, self._motors, self.motions)
+            motor = motors.make_joint_motor(self.joints[joint], kp, kd, effort, model)
+            motors.remove_velocity_note(self.notes, self.joints[joint])
+        return self._motors.add(joint, motors.with_targets(motor, targets))
 
     def add_contact(
         self,
@@ -243,12 +244,12 @@ class Mechanism(Elements):
             body: body name.
             position: point or centre of the ball in the body frame (3,) [m].
             radius: of the ball [m], >= 0.
-            friction: a number, (along, across) or (along, across, backward), >= 0. "Along" resists
-                slip forward, "backward" slip backward, on the ground's projection of `direction`.
+            friction: a number, (along, across) or (along, across, backward), >= 0; "along" and
+                "backward" resist slip along the ground's projection of `direction` and back.
             restitution: part of the approaching speed that is given back (Newton's), in [0, 1];
                 none is below two steps of free fall, and heights are met to order one in the step.
             torsion: largest moment about the normal as a part of the normal force [m], >= 0.
-            direction: in the body frame (3,), scaled to length one.
+            direction: in the body frame (3,).
         """
         checks.require_new_name(name, "contact", self.collisions)
         bodies.check_body(body, self.bodies, self.frames, f"contact {name!r}")
@@ -402,8 +403,7 @@ class Mechanism(Elements):
         checks.require_new_name(name, "potential", self.potentials)
         bodies.check_body(body, self.bodies, self.frames, f"potential {name!r}")
         pose = self.bodies[body].position, self.bodies[body].orientation
-        made = make_potential(name, body, (energy, forces), pose)
-        return self.potentials.add(name, made)
+        return self.potentials.add(name, make_potential(name, body, (energy, forces), pose))
 
     def add_skate(self, name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
         """Keep a point of a body from moving along a direction fixed in it (nonholonomic).
@@ -463,7 +463,7 @@ class Mechanism(Elements):
         """Assembled pose, loop constraints and numbers of degrees of freedom, cached.
 
         Raises:
-            AssemblyError: loops that cannot be closed; names the worst joint and its gap. Or
+            AssemblyError: loops that cannot be closed, with the worst joint and its gap; or
                 surfaces that touch at a singular place.
         """
         # elements are only added
@@ -491,9 +491,9 @@ class Mechanism(Elements):
         `load_urdf` reads it back. Ground and motors are comments, to be given again after loading.
 
         Raises:
-            MechanismError: elements that a file cannot hold: other gravity, springs, armature, some
-                joint types, limits of several degrees of freedom or on one side alone, friction
-                that depends on the direction, pairs, skates, wheels.
+            MechanismError: elements that a file cannot hold: other gravity, springs, armature,
+                some joint types, limits of several dofs or on one side, friction that depends on
+                the direction, pairs, skates, wheels.
         """
         from vigym.urdf.write.write import to_urdf
 

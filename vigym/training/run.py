@@ -17,7 +17,7 @@ from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
 import vigym
-from vigym.envs.tasks.urdf import Urdf
+from vigym.envs.tasks.robot import Robot
 from vigym.evaluation.blocks import check_limit
 from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Progress
@@ -143,7 +143,7 @@ def _require_reward(run: TrainingRun) -> None:
     task = env.unwrapped.task
     check_limit(env, run.options)
     env.close()
-    if isinstance(task, Urdf) and not task.has_reward:
+    if isinstance(task, Robot) and not task.has_reward:
         expected = "reward=module:function: there is nothing to learn without one"
         raise ValueError(f"environment {run.env_id!r}: found a fixed robot, expected {expected}")
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from vigym import assets
+from scenes.env_cases import OF_FILES
 from vigym.envs.registry import ENVIRONMENTS
 
 COUNT = 500
@@ -25,7 +25,7 @@ STEPS |= {f"vigym/{name}-v0": 20_000 for name in WALKERS}
 
 @pytest.mark.parametrize("entry", ENVIRONMENTS, ids=lambda entry: entry.id)
 def test_random_steps(entry):
-    options = {"urdf": str(assets.path("acrobot"))} if entry.id == "vigym/Urdf-v0" else {}
+    options = OF_FILES.get(entry.id, {})
     envs = gym.make_vec(
         entry.id, COUNT, autoreset_mode=AutoresetMode.SAME_STEP, threads=2, **options
     )

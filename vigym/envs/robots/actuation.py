@@ -11,6 +11,7 @@ from vigym.envs.options import is_number, require
 from vigym.envs.random_start import independent_joints
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
+from vigym.mechanism.elements.motors import Motor
 from vigym.mechanism.mechanism import Mechanism
 
 CONTROLS = ("torque", "position", "velocity")
@@ -85,6 +86,48 @@ def _coupled_motors(mechanism: Mechanism) -> list[str]:
     return [name for name in driven if name not in motors.values()]
 
 
+def with_actuators(mechanism: Mechanism, efforts: Given, automatic: bool) -> Mechanism:
+    """Return a copy whose joints have efforts by an option, and actuators that can work together.
+
+    Args:
+        mechanism: of the file, on its ground.
+        efforts: as of `with_efforts`.
+        automatic: whether the kind of control is left to the environment.
+
+    Raises:
+        MechanismError: no actuated joint.
+    """
+    mechanism = with_efforts(mechanism, efforts)
+    floats = any(joint.type == "floating" for joint in mechanism.tree_joints)
+    walks = automatic and efforts is None and floats and bool(mechanism.ground_contact_names)
+    kept = efforts if isinstance(efforts, Mapping) else ()
+    mechanism = without_dependent_motors(mechanism, walks, kept)
+    if not mechanism.actuator_names:
+        expected = "<limit effort> > 0 in the file, or efforts={joint: effort}"
+        found = "found no actuated joint"
+        raise MechanismError(f"mechanism {mechanism.name!r}: {found}, expected {expected}")
+    return mechanism
+
+
+def default_control(has_motors: bool, is_own: bool, walks: bool) -> str:
+    """Return the kind of control that no option sets.
+
+    Args:
+        has_motors: whether the file has motors with targets.
+        is_own: whether the file says how joints are driven.
+        walks: whether the robot floats on a ground that it touches.
+    """
+    if is_own:
+        return "position" if has_motors else "torque"
+    return "position" if walks else "torque"
+
+
+def motors_of_kind(motors: Mapping[str, Motor], control: str) -> dict[str, Motor]:
+    """Return the motors whose targets are positions or rates, as the control asks for."""
+    kinds = {True: "position", False: "velocity"}
+    return {name: motor for name, motor in motors.items() if kinds[motor.kp > 0.0] == control}
+
+
 class Actuation:
     """Control of the actuated joints: targets or torques of an action in [-1, 1].
 
@@ -96,12 +139,15 @@ class Actuation:
         kd: gain of motors on the rate [N m s/rad or N s/m]; None: 0.04 s times kp, for velocity
             motors the effort at an error of a fifth of the largest rate.
         scale: part of the range of targets that actions reach.
+        own: motors of the file by joint, which joints without gains of the options keep.
 
     Raises:
         ValueError: an option out of range.
     """
 
-    def __init__(self, control: str, kp: Given, kd: Given, scale: float) -> None:
+    def __init__(
+        self, control: str, kp: Given, kd: Given, scale: float, own: Mapping[str, Motor]
+    ) -> None:
         require(control in CONTROLS, "control", control, f"one of {', '.join(CONTROLS)}")
         without = {"torque": {"kp": kp, "kd": kd}, "velocity": {"kp": kp}, "position": {}}
         for option, value in without[control].items():
@@ -113,6 +159,7 @@ class Actuation:
         self._kp = kp
         self._kd = kd
         self._scale = scale
+        self._own = own
         self._center = np.zeros(0)
         self._above = np.zeros(0)
         self._below = np.zeros(0)
@@ -136,6 +183,11 @@ class Actuation:
         kd = _by_joint("kd", self._kd, names, names)
         ranges = []
         for joint in joints:
+            own = self._own.get(joint.name)
+            if own is not None and joint.name not in {**kp, **kd}:
+                mechanism.add_motor(joint.name, own.kp, own.kd, own.effort)
+                ranges.append(_range_of(own, joint, start[joint.name]))
+                continue
             _require_limited(joint)
             effort = joint.effort or 0.0
             if self._control == "position":
@@ -193,6 +245,17 @@ def _target_range(joint: Joint, start: float) -> tuple[float, float, float]:
         low = float(limits[0]) if np.isfinite(limits[0]) else low
         high = float(limits[1]) if np.isfinite(limits[1]) else high
     return min(low, start), start, max(high, start)
+
+
+def _range_of(motor: Motor, joint: Joint, start: float) -> tuple[float, float, float]:
+    """Return lowest, middle and highest target of a motor of the file."""
+    if motor.kp == 0.0:
+        rate = _largest_rate(joint)
+        return -rate, 0.0, rate
+    low, middle, high = _target_range(joint, start)
+    if motor.targets is not None and np.isfinite(motor.targets).all():
+        low, high = motor.targets
+    return min(low, middle), middle, max(high, middle)
 
 
 def _largest_rate(joint: Joint) -> float:

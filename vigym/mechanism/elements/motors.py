@@ -1,11 +1,12 @@
 """Motors of joints and the electric motor model that may drive them: checked records."""
 
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.bodies import Note
@@ -76,6 +77,8 @@ class Motor:
         effort: largest force [N or N m]; may be inf.
         model: electric motor from the controller's output to torque; None: the output is the
             torque.
+        targets: least and largest target of its own controller, which the motor itself does not
+            enforce [rad, m, per s]; None: those of the joint.
     """
 
     joint: str
@@ -83,6 +86,7 @@ class Motor:
     kd: float
     effort: float
     model: DCMotor | None = None
+    targets: tuple[float, float] | None = None
 
 
 def make_joint_motor(
@@ -117,6 +121,17 @@ def make_motor(
         )
     limit = checks.require_number(effort, f"{element} effort", 0.0, infinite=True)
     return Motor(joint, kp, kd, limit, model)
+
+
+def with_targets(motor: Motor, targets: ArrayLike | None) -> Motor:
+    """Return a motor whose controller has a range of targets; arguments as in `add_motor`."""
+    if targets is None:
+        return motor
+    element, expected = f"motor of joint {motor.joint!r} targets", "(least, largest)"
+    found = checks.require_numbers(targets, element, expected)
+    if found.shape != (2,) or not found[0] <= found[1]:
+        raise MechanismError(f"{element}: found {targets!r}, expected {expected}")
+    return replace(motor, targets=(float(found[0]), float(found[1])))
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ HINT = "inertias='report' mends it"
 _LEAST_MOMENT = -1e-9
 # Mended bodies may not: a rod a hundredth as thick as it is long has this ratio of second moments.
 _THIN = 1e-4
-_WATER = 1000.0  # density [kg/m^3]
+WATER = 1000.0  # density [kg/m^3]
 _POINT = 1e-4  # of the radius of a ball of water: no matter is as dense
 _ROUNDING = 1e-12  # relative; smaller moments come of rounding
 
@@ -128,7 +128,7 @@ def is_point(mass: float, inertia: Array) -> bool:
 
 def _radius_of_water(mass: float) -> float:
     """Return the radius [m] of a ball of water of a mass [kg]."""
-    return float((mass / (4.0 / 3.0 * np.pi * _WATER)) ** (1.0 / 3.0))
+    return float((mass / (4.0 / 3.0 * np.pi * WATER)) ** (1.0 / 3.0))
 
 
 def _part_fault(inertia: Array) -> str:

@@ -8,11 +8,14 @@ import numpy as np
 from vigym.mechanism.elements.bodies import WORLD, Ground, Note
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.massless import check_massless
 from vigym.spatial import Pose
 from vigym.urdf.convert.collisions import add_collisions, add_pairs, name_collisions
 from vigym.urdf.convert.cross_check import cross_check
 from vigym.urdf.convert.loops import add_loops, note_gaps
+from vigym.urdf.convert.massless import complete_masses
 from vigym.urdf.convert.merge import (
+    NO_MASS,
     LinkGroup,
     group_links,
     merge_masses,
@@ -38,13 +41,14 @@ def load_urdf(
     """Return the mechanism of a URDF file at the file's zero, the root link's frame in the world's.
 
     Links on fixed joints become one body with the name and the axes of the first link with mass;
-    the other links become frames on it. Joints keep their names and the order of the file. Nothing
-    is printed: `Mechanism.notes` lists elements that were changed, dropped or are not simulated.
-    Loop joints (`<loop_joint>`, `<constraint>`, `<drake:ball_constraint>`, see
-    `vigym.urdf.read.loops`; closing frames and YAML, see `vigym.urdf.read.beside`) become
-    loop-closing joints, after all others; if their two joint frames are apart at the file's zero,
-    simulators start with the loop closed. `<mimic>` becomes a coupling with the name of its joint.
-    Where pybullet is installed, its loader reads a copy of the file, too, and has to find the same
+    the other links become frames on it. Links without mass between joints become bodies without
+    mass. Joints keep their names and the order of the file. Nothing is printed: `Mechanism.notes`
+    lists elements that were changed, dropped or are not simulated. Loop joints (`<loop_joint>`,
+    `<constraint>`, `<drake:ball_constraint>`, see `vigym.urdf.read.loops`; closing frames and YAML,
+    see `vigym.urdf.read.beside`) become loop-closing joints, after all others; if their two joint
+    frames are apart at the file's zero, simulators start with the loop closed. `<mimic>` becomes a
+    coupling with the name of its joint. Where pybullet is installed, its loader reads a copy of the
+    file, too, and has to find the same
     numbers.
 
     <collision> elements touch the ground, with the friction of <contact>, of Gazebo's <mu1> and
@@ -65,11 +69,12 @@ def load_urdf(
             and boxes.
         missing_meshes: for meshes of <collision> that cannot be read: "error", or "report" to leave
             them out, with a note.
-        inertias: for inertias that no rigid body has: "error" where that of a body with all its
-            links is one, or "report" to mend them, with a note. Where a principal moment is larger
-            than the sum of the other two, it stays and the other two grow by half of the
-            difference. A body that is a line becomes a rod a hundredth as thick as long, one
-            without any inertia the uniform box about its shapes.
+        inertias: for inertias that no rigid body has, and links that move without any mass: "error"
+            where that of a body with all its links is one, or "report" to mend them, with a note.
+            Where a principal moment is larger than the sum of the other two, it stays and the other
+            two grow by half of the difference. A body that is a line becomes a rod a hundredth as
+            thick as long, one without any inertia the uniform box about its shapes. A link without
+            mass in it or beyond has that of its shapes in water; without shapes its joint is fixed.
 
     Raises:
         UrdfError: a file that cannot be read truthfully; names file, element, found and expected.
@@ -87,6 +92,8 @@ def load_urdf(
     order = order_links(robot)
     if find_spec("pybullet") is not None:
         cross_check(robot, order)
+    robot = complete_masses(robot, order, inertias)
+    order = order_links(robot)
     mech = Mechanism(ground=False if ground is None else ground, name=robot.name)
     mech.notes += robot.notes
     try:
@@ -139,6 +146,7 @@ def _add_elements(
         elif joint.mimic is not None:
             _add_mimic(mech, robot, joint, joint.mimic)
     note_gaps(mech, robot)
+    check_massless(mech, mech.structure)
 
 
 def _is_fixed_base(robot: Robot, root: LinkGroup, base: str | None) -> bool:
@@ -192,14 +200,10 @@ def _add_body(
     inertias: str,
 ) -> str:
     """Add the body of a group of links, with `names` of its shapes, and return its name."""
-    if not group.mass:
-        above = f" on the moving joint {group.joint.name!r}" if group.joint else ""
-        found = f"no mass in it and what is fixed to it{above}"
-        place = f"{robot.path}: link {group.links[0].name!r}"
-        expected = "mass > 0: give it an <inertial> with <mass>, or make its joint fixed"
-        raise UrdfError(f"{place}: found {found}, expected {expected}")
     relative = relative_poses(group, poses)
-    body = merge_masses(robot.path, group, relative, inertias, mech.notes)
+    body = NO_MASS
+    if group.mass:
+        body = merge_masses(robot.path, group, relative, inertias, mech.notes)
     name = group.reference.name
     pose = poses[name]
     drawn = tuple(visual_shapes(group, relative, body.center))
@@ -212,7 +216,11 @@ def _add_body(
         elif link.name != name:
             frame = relative[link.name]
             mech.add_frame(link.name, name, frame.position - body.center, frame.orientation)
-    add_collisions(mech, robot, group, names, relative, body.center, missing_meshes)
+    if group.mass:
+        add_collisions(mech, robot, group, names, relative, body.center, missing_meshes)
+        return name
+    for collision in (each for link in group.links for each in link.collisions):
+        mech.notes.append(Note("ignored", collision.place, "a link without mass touches nothing"))
     return name
 
 

@@ -39,8 +39,8 @@ class LinkGroup:
 
     @property
     def reference(self) -> Link:
-        """First link with mass: the body has its name and its axes."""
-        return next(link for link in self.links if link.mass)
+        """First link with mass, or the first one: the body has its name and its axes."""
+        return next((link for link in self.links if link.mass), self.links[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,9 @@ class MassProperties:
     mass: float
     center: Array
     inertia: Array
+
+
+NO_MASS = MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def group_links(robot: Robot, order: LinkOrder) -> list[LinkGroup]:

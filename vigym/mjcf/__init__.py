@@ -1,0 +1,1 @@
+"""Import of MJCF files, MuJoCo's models: `load_mjcf`."""
