@@ -62,7 +62,7 @@ def retry_lanes(d, step, solved, lanes, method, tolerance):
 
 @inline
 def retry_held_lanes(d, step, solved, tolerance):
-    """Attempt a step anew in lanes that failed to lead bodies back: they are held where they are."""
+    """Attempt a step anew where bodies could not be led back, and hold them where they are."""
     held = solved.failed & find_lanes_led_back(d)
     if held.any():
         held = held & find_lanes_beyond_bounds(d)

@@ -27,7 +27,8 @@ from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.math.vectors import add, dot, scale
 
 # turns of a contact between open and slipping, and between sticking and slipping, that are no cycle
-OPEN, STICKING, SLIPPING = 0.0, 1.0, 2.0  # branches of the law
+OPEN, STICKING = 0.0, 1.0  # branches of the law
+SLIPPING = 2.0
 OPEN_TURNS, SLIP_TURNS = 1.5, 3.5
 TINY_FRICTION = 1e-3  # coefficient of friction below which the tangential scale does not follow it
 
