@@ -52,8 +52,14 @@ def play(env, actions):
 
 
 @every
-@each_mode
-@pytest.mark.parametrize(("count", "threads"), [(1, 1), (5, 1), (11, 2)])
+@pytest.mark.parametrize(
+    ("mode", "count", "threads"),
+    [
+        (AutoresetMode.NEXT_STEP, 11, 2),
+        (AutoresetMode.SAME_STEP, 5, 1),
+        (AutoresetMode.DISABLED, 1, 1),
+    ],
+)
 def test_each_environment_is_the_single_one(name, options, mode, count, threads):
     many, alone = (
         native(name, count, mode, threads=threads, **options),
