@@ -20,6 +20,7 @@ from vigym.envs.robots.floating_base import (
     moved_base,
     warn_of_idle_shapes,
 )
+from vigym.envs.robots.starts import start_of, warn_of_arm
 from vigym.envs.robots.terrain import height_above_ground
 from vigym.envs.task import Array, Flags, Quantities, Start, Task
 from vigym.mechanism.elements.bodies import Ground
@@ -81,11 +82,10 @@ class Urdf(Task):
     | or per joint | target, largest rate's share | -1 | 1 | `motor_names` | rate (rad/s, m/s) |
 
     `control` chooses the row: by default "position" for a robot that floats on a ground, "torque"
-    for any other. Followers of `<mimic>` are passive, unless `efforts` names them; with that
-    default, and without `efforts`, so are joints of loops that follow from other motors. A warning
-    names them. A position target of 0 is the start, -1 and 1 are
-    the joint's limits; without limits they are 1.57 rad or m to either side. Largest rates are
-    `<limit velocity>`.
+    for any other. Followers of `<mimic>` are passive unless `efforts` names them. With that
+    default, and without `efforts`, so are joints of loops that follow from other motors. A position
+    target of 0 is the start, -1 and 1 are the joint's limits; without limits they are 1.57 rad or m
+    to either side. Largest rates are `<limit velocity>`.
 
     ## Observation Space
 
@@ -118,12 +118,13 @@ class Urdf(Task):
 
     ## Starting State
 
-    The file's zero or the positions of `start`, loops closed. A joint whose limits exclude its zero
-    starts in their middle. Positions [m, rad] and rates are uniform within +- `reset_noise_scale`
-    of that, and within limits; for quaternions the components of the rotation vector. In closed
-    loops that holds for the actuated joints, as many as set the loop, and the others follow; joints
-    of loops that `start` names come first. A robot that floats is placed so that its lowest point
-    touches the ground, unless `base_position` is given.
+    The file's zero or the positions of `start`, loops closed: by joint, or a `<group_state>` of the
+    SRDF file beside it, by default "standing" of robots that float. A joint whose limits exclude
+    its zero starts in their middle. Positions [m, rad] and rates are uniform within +-
+    `reset_noise_scale` of that, and within limits; for quaternions the components of the rotation
+    vector. In closed loops that holds for the actuated joints, as many as set the loop; joints that
+    `start` names come first. The lowest point of a robot that floats touches the ground, unless
+    `base_position` is given.
 
     ## Episode End
 
@@ -140,7 +141,7 @@ class Urdf(Task):
     | `base` | str | None | "fixed", "floating" or None: as in the file |
     | `base_position` | tuple | None | of the root link (m); None: on the ground |
     | `base_orientation` | tuple | None | its quaternion (w, x, y, z); None: as in the file |
-    | `start` | dict | None | {joint: position at the start (rad, m)} |
+    | `start` | dict or str | None | {joint: position (rad, m)}, or a state's name, see above |
     | `ground` | bool or Ground | None | a plane; None: z = 0 if the robot floats |
     | `friction` | float | None | coefficient on the ground; None: as in the file |
     | `self_collision` | bool | False | whether bodies that no joint connects touch each other |
@@ -170,7 +171,7 @@ class Urdf(Task):
     base: str | None = None
     base_position: Sequence[float] | None = None
     base_orientation: Sequence[float] | None = None
-    start: Mapping[str, float] | None = None
+    start: Mapping[str, float] | str | None = None
     ground: bool | Ground | None = None
     friction: float | None = None
     self_collision: bool = False
@@ -239,18 +240,19 @@ class Urdf(Task):
         for option in ("base_position", "base_orientation"):
             value = getattr(self, option)
             require(floats or value is None, option, value, "None: the robot is fixed to the world")
-        grounded = mechanism.ground is not None
-        require(grounded or self.friction is None, "friction", self.friction, "None: no ground")
+        fits = mechanism.ground is not None or self.friction is None
+        require(fits, "friction", self.friction, "None: no ground")
         warn_of_idle_shapes(mechanism, self.ground)
+        warn_of_arm(mechanism, self.base)
         mechanism = with_efforts(mechanism, self.efforts)
-        walks = floats and bool(mechanism.ground_contact_names)
-        by_default = self.control is None and self.efforts is None and walks
-        kept = self.efforts if isinstance(self.efforts, Mapping) else ()
-        mechanism = without_dependent_motors(mechanism, by_default, kept)
+        is_default = self.control is None and self.efforts is None
+        loops = is_default and floats and bool(mechanism.ground_contact_names)
+        mechanism = without_dependent_motors(mechanism, loops, self.efforts)
         if not mechanism.actuator_names:
-            expected = "<limit effort> > 0 in the file, or efforts={joint: effort}"
-            found = "found no actuated joint"
-            raise MechanismError(f"mechanism {mechanism.name!r}: {found}, expected {expected}")
+            expected = "expected <limit effort> > 0 in the file, or efforts={joint: effort}"
+            raise MechanismError(
+                f"mechanism {mechanism.name!r}: found no actuated joint, {expected}"
+            )
         return mechanism
 
     @property
@@ -272,7 +274,7 @@ class Urdf(Task):
         base, joint = None, floating_joint_of(self._robot)
         if joint is not None:
             base = moved_base(self._robot, joint, self.base_position, self.base_orientation)
-        return RandomStart(self._robot, self.start, base)
+        return RandomStart(self._robot, start_of(self.urdf, self._robot, self.start), base)
 
     @cached_property
     def _at_start(self) -> Simulator:
