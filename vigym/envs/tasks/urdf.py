@@ -249,10 +249,8 @@ class Urdf(Task):
         loops = is_default and floats and bool(mechanism.ground_contact_names)
         mechanism = without_dependent_motors(mechanism, loops, self.efforts)
         if not mechanism.actuator_names:
-            expected = "expected <limit effort> > 0 in the file, or efforts={joint: effort}"
-            raise MechanismError(
-                f"mechanism {mechanism.name!r}: found no actuated joint, {expected}"
-            )
+            advice = "expected <limit effort> > 0 in the file, or efforts={joint: effort}"
+            raise MechanismError(f"mechanism {mechanism.name!r}: found no actuated joint, {advice}")
         return mechanism
 
     @property
