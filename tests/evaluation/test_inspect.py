@@ -187,3 +187,24 @@ def test_inspect_draws_what_there_is_where_no_body_moves(capsys, tmp_path):
     out = said(capsys, "inspect", file, "--plot", picture)
     assert out.startswith("rest: 0 kg, bodies 0, joints 0, loops 0, actuated 0\n")
     assert picture.stat().st_size > 20_000
+
+
+def test_inspect_groups_equal_notes_and_suggests_to_fix_an_arm(capsys, tmp_path):
+    links = [link(f"l{k}", (1e-3, 2e-3, 2.5e-3)) for k in range(6)]
+    joints = [
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/>'
+        '<origin xyz="0 0 0.1"/><limit effort="1" velocity="0"/></joint>'
+        for k in range(5)
+    ]
+    file = tmp_path / "arm.urdf"
+    file.write_text(f'<robot name="arm">{"".join(links + joints)}</robot>')
+    out = said(capsys, "inspect", str(file))
+    places = "joint 'j0' <limit>, joint 'j1' <limit>, joint 'j2' <limit>, ..."
+    words = " ".join(out.split())
+    assert f"5 times: {places}" in words
+    assert words.count("a blank that nobody filled in") == 1
+    advice = "'arm' floats and looks like an arm"
+    assert advice in out
+    assert advice not in said(capsys, "inspect", str(file), "--base", "floating")
+    found = json.loads(said(capsys, "inspect", str(file), "--json", "-"))
+    assert sum("blank" in note["message"] for note in found["notes"]) == 5

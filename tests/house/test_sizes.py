@@ -31,6 +31,7 @@ WHOLE_CLASSES = {
     "vigym/mechanism/mechanism.py": "the public class, its methods documented one by one",
     "vigym/simulation/simulator.py": "the public class, its methods documented one by one",
     "vigym/simulation/plant.py": "all calls of kernels",
+    "vigym/envs/tasks/robot.py": "an environment whose docstring is its page",
 }
 # file and function: why it has more parameters
 MANY_PARAMETERS = {

@@ -3,7 +3,7 @@
 A file that makes no mechanism is described as far as it can be read, with all its faults.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from vigym.cli.output import (
     write_json,
     writes_to_standard,
 )
+from vigym.envs.robots.starts import looks_like_arm, suggest_fixed
 from vigym.mechanism.elements.bodies import Body
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
 from vigym.mechanism.elements.shapes import Mesh, Shape, Sphere
@@ -34,6 +35,7 @@ from vigym.urdf.convert.survey import fault_of, survey
 from vigym.urdf.read.records import UrdfJoint
 
 FLAT = 1e-6  # of the largest moment: distance of a plate from the triangle inequality
+NAMED = 3  # elements that a line of equal notes names
 EQUAL = 1e-3  # of the largest moment: difference of moments that count as equal
 MASS = "mass [kg]"
 CHECKED = "read by vigym and by pybullet, which found the same numbers"
@@ -182,6 +184,8 @@ def command(
     if not quiet:
         checked = CHECKED if find_spec("pybullet") is not None else UNCHECKED
         _print(found, COMPILED if is_mjcf(Path(file)) else checked)
+        if base is None and looks_like_arm(mech):
+            print(f"\n{suggest_fixed(mech)}")
 
 
 def _print_refused(found: dict[str, Any]) -> None:
@@ -210,8 +214,19 @@ def _print(found: dict[str, Any], read_by: str) -> None:
     for title, head in ELEMENTS.items():
         _print_section(title, head, map(dict.values, found[title]))
     _print_section("links that are part of a body", ["link", "body"], found["frames"].items())
-    notes = map(dict.values, found["notes"])
+    notes = _grouped(found["notes"])
     _print_section("notes of the importer", ["action", "element", "reason"], notes)
+
+
+def _grouped(notes: Iterable[dict[str, str]]) -> Iterator[list[str]]:
+    """Yield a line for all notes with one action and reason: it counts elements, and names some."""
+    elements: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        elements.setdefault((note["action"], note["message"]), []).append(note["element"])
+    for (action, message), places in elements.items():
+        count = f"{len(places)} times: " if len(places) > 1 else ""
+        more = ", ..." if len(places) > NAMED else ""
+        yield [action, f"{count}{', '.join(places[:NAMED])}{more}", message]
 
 
 def _counts(found: dict[str, Any], *names: str) -> str:

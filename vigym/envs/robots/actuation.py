@@ -1,7 +1,7 @@
 """Control of the actuated joints of a robot: by torques, or by motors with a target."""
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -45,7 +45,7 @@ def with_efforts(mechanism: Mechanism, efforts: Given) -> Mechanism:
     return mechanism.with_replaced_elements(joints=joints)
 
 
-def without_dependent_motors(mechanism: Mechanism, loops: bool, kept: Collection[str]) -> Mechanism:
+def without_dependent_motors(mechanism: Mechanism, loops: bool, efforts: Given) -> Mechanism:
     """Return a copy in which joints that others determine are passive; a warning names them.
 
     These are actuated joints that follow from others, so that two motors with a target each would
@@ -55,8 +55,9 @@ def without_dependent_motors(mechanism: Mechanism, loops: bool, kept: Collection
     Args:
         mechanism: with the joints.
         loops: whether to include joints that follow by loops.
-        kept: names of joints that stay actuated.
+        efforts: of `with_efforts`; joints that it names stay actuated.
     """
+    kept = efforts if isinstance(efforts, Mapping) else ()
     names = [name for name in _coupled_motors(mechanism) if name not in kept]
     found = with_efforts(mechanism, dict.fromkeys(names, 0.0))
     if loops:
@@ -100,8 +101,7 @@ def with_actuators(mechanism: Mechanism, efforts: Given, automatic: bool) -> Mec
     mechanism = with_efforts(mechanism, efforts)
     floats = any(joint.type == "floating" for joint in mechanism.tree_joints)
     walks = automatic and efforts is None and floats and bool(mechanism.ground_contact_names)
-    kept = efforts if isinstance(efforts, Mapping) else ()
-    mechanism = without_dependent_motors(mechanism, walks, kept)
+    mechanism = without_dependent_motors(mechanism, walks, efforts)
     if not mechanism.actuator_names:
         expected = "<limit effort> > 0 in the file, or efforts={joint: effort}"
         found = "found no actuated joint"

@@ -25,7 +25,7 @@ from vigym.envs.robots.floating_base import (
     has_fallen,
     warn_of_idle_shapes,
 )
-from vigym.envs.robots.start import random_start
+from vigym.envs.robots.starts import random_start, warn_of_arm
 from vigym.envs.robots.terrain import height_above_ground
 from vigym.envs.task import Array, Flags, Quantities, Start, Task
 from vigym.mechanism.elements.bodies import Ground
@@ -124,12 +124,13 @@ class Robot(Task):
 
     ## Starting State
 
-    The first keyframe of an MJCF file, else the file's zero, or positions of `start`, loops closed.
-    A joint whose limits exclude its zero starts in their middle. Positions [m, rad] and rates are
-    uniform within +- `reset_noise_scale` of that, and within limits; for quaternions the components
-    of the rotation vector. In closed loops that holds for the actuated joints, as many as set the
-    loop, and the others follow; joints of loops that `start` names come first. A robot that floats
-    is placed so that its lowest point touches the ground, unless `base_position` is given.
+    Positions of `start`, by joint or by the name of a keyframe or of a `<group_state>` of the SRDF
+    file beside a URDF file, loops closed. By default: the first keyframe, "standing" of a robot that
+    floats, else the file's zero. A joint whose limits exclude its zero starts in their middle.
+    Positions [m, rad] and rates are uniform within +- `reset_noise_scale` of that, and within
+    limits; for quaternions the components of the rotation vector. In closed loops that holds for
+    the actuated joints, as many as set the loop; joints that `start` names come first. The lowest
+    point of a robot that floats touches the ground, unless `base_position` is given.
 
     ## Episode End
 
@@ -146,7 +147,7 @@ class Robot(Task):
     | `base` | str | None | "fixed", "floating" or None: as in the file |
     | `base_position` | tuple | None | of the root link (m); None: on the ground |
     | `base_orientation` | tuple | None | its quaternion (w, x, y, z); None: as in the file |
-    | `start` | dict or str | None | {joint: position (rad, m)}, or the name of a keyframe |
+    | `start` | dict or str | None | {joint: position (rad, m)}, or a state by name |
     | `ground` | bool or Ground | None | a plane; None: the file's, or z = 0 if the robot floats |
     | `friction` | float | None | coefficient on the ground; None: as in the file |
     | `self_collision` | bool | False | whether bodies that no joint connects touch each other |
@@ -220,9 +221,8 @@ class Robot(Task):
     def mechanism(self) -> Mechanism:
         """Return the mechanism of the file, on its ground and with its motors."""
         mechanism = self._robot.without_motors()
-        positions = dict(
-            zip(mechanism.position_names, self._at_start.joint_positions.tolist(), strict=True)
-        )
+        start = self._at_start.joint_positions.tolist()
+        positions = dict(zip(mechanism.position_names, start, strict=True))
         self._actuation.add_motors(mechanism, positions)
         return mechanism
 
@@ -248,6 +248,7 @@ class Robot(Task):
         grounded = mechanism.ground is not None
         require(grounded or self.friction is None, "friction", self.friction, "None: no ground")
         warn_of_idle_shapes(mechanism, self.ground)
+        warn_of_arm(mechanism, self.base)
         return with_actuators(mechanism, self.efforts, self.control is None)
 
     @property
@@ -264,15 +265,16 @@ class Robot(Task):
     def _actuation(self) -> Actuation:
         control, own = self.control, self._robot.motors
         if control is None:
-            walks = self._lowest is not None
-            control = default_control(bool(own), is_mjcf(Path(self.robot)), walks)
+            is_own, walks = is_mjcf(Path(self.robot)), self._lowest is not None
+            control = default_control(bool(own), is_own, walks)
         else:
             own = motors_of_kind(own, control)
         return Actuation(control, self.kp, self.kd, self.action_scale, own)
 
     @cached_property
     def _start(self) -> RandomStart:
-        return random_start(self._robot, self.start, self.base_position, self.base_orientation)
+        place = self.base_position, self.base_orientation
+        return random_start(self.robot, self._robot, self.start, *place)
 
     @cached_property
     def _at_start(self) -> Simulator:
@@ -391,9 +393,9 @@ class Robot(Task):
         terminated = self._given["terminated"]
         if terminated is not None:
             return np.asarray(terminated(quantities), dtype=np.bool_)
-        if self._lowest is None:
-            return np.zeros(quantities["joint_positions"].shape[:-1], dtype=np.bool_)
-        return has_fallen(quantities, self.min_upright, self._lowest)
+        if self._lowest is not None:
+            return has_fallen(quantities, self.min_upright, self._lowest)
+        return np.zeros(quantities["joint_positions"].shape[:-1], dtype=np.bool_)
 
 
 def _require_finite(option: str, found: Array) -> None:

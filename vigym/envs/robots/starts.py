@@ -1,0 +1,111 @@
+"""Starts of a robot: of the options, or by a name of its file; robots that should not float."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from vigym.envs.options import require
+from vigym.envs.random_start import RandomStart, independent_joints
+from vigym.envs.robots.floating_base import floating_joint_of, moved_base
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mjcf.source import is_mjcf
+from vigym.urdf.read.states import read_states
+
+DEFAULT = "standing"  # state of a robot that floats, where a URDF file has one beside it
+
+Floats = Sequence[float] | None
+
+
+def random_start(
+    file: str | Path,
+    mechanism: Mechanism,
+    start: Mapping[str, float] | str | None,
+    position: Floats,
+    orientation: Floats,
+) -> RandomStart:
+    """Return the random start about given positions, a named state, or the file's zero.
+
+    States are keyframes of MJCF and group states of the SRDF file beside a URDF file. A position
+    of a state that is beyond the joint's limits becomes the limit, with a warning.
+
+    Args:
+        file: of the robot.
+        mechanism: of the file.
+        start: positions by joint, the name of a state, or None: the first keyframe, or the state
+            "standing" of a robot that floats.
+        position: of the root link (3,) [m], None as in the state or file.
+        orientation: its quaternion (4,), None as in the state or file.
+
+    Raises:
+        ValueError: an unknown name, or wrong values.
+        UrdfError: an SRDF file that cannot be read.
+    """
+    joint, base = floating_joint_of(mechanism), None
+    if joint is not None:
+        base = moved_base(mechanism, joint, position, orientation)
+    if isinstance(start, Mapping):
+        return RandomStart(mechanism, start, base)
+    states: Mapping[str, Mapping[str, object]] = mechanism.starts
+    if not is_mjcf(Path(file)) and (start is not None or joint is not None):
+        states = read_states(file)
+    name = start
+    if start is None:
+        first = next(iter(mechanism.starts), None)
+        name = DEFAULT if DEFAULT in states else first
+    else:
+        expected = f"positions by joint, or a state: {', '.join(states) or 'the file has none'}"
+        require(start in states, "start", start, expected)
+    if name is None:
+        return RandomStart(mechanism, None, base)
+    state = states[name]
+    if joint is not None and base is None and joint.name in state:
+        base = np.array(state[joint.name], np.float64)
+    return RandomStart(mechanism, _within_limits(mechanism, state), base)
+
+
+def _within_limits(mechanism: Mechanism, state: Mapping[str, object]) -> dict[str, float]:
+    """Return the positions of joints of one degree of freedom that set a start."""
+    found, moved = {}, []
+    for joint in independent_joints(mechanism):
+        value = state.get(joint.name)
+        if isinstance(value, float):
+            low, high = (-np.inf, np.inf) if joint.limits is None else joint.limits[0]
+            found[joint.name] = float(min(max(value, low), high))
+            if found[joint.name] != value:
+                moved.append(joint.name)
+    if moved:
+        warnings.warn(
+            f"{mechanism.name!r}: the start has {', '.join(moved)} at a limit; the state of the "
+            "file has positions beyond it",
+            stacklevel=2,
+        )
+    return found
+
+
+def looks_like_arm(mechanism: Mechanism) -> bool:
+    """Return whether a robot that floats has one chain on its base, which is below all of it."""
+    joint = floating_joint_of(mechanism)
+    if joint is None:
+        return False
+    children = [each for each in mechanism.tree_joints if each.parent == joint.child]
+    base = mechanism.bodies[joint.child]
+    others = [body for body in mechanism.bodies.values() if body is not base]
+    floating = [each for each in mechanism.tree_joints if each.type == "floating"]
+    above = all(body.position[2] > base.position[2] for body in others)
+    return len(children) == 1 and len(others) > 1 and len(floating) == 1 and above
+
+
+def warn_of_arm(mechanism: Mechanism, base: str | None) -> None:
+    """Warn of a robot that looks like an arm and floats, where no `base` is given."""
+    if base is None and looks_like_arm(mechanism):
+        warnings.warn(suggest_fixed(mechanism), stacklevel=3)
+
+
+def suggest_fixed(mechanism: Mechanism) -> str:
+    """Return advice on a robot that looks like an arm."""
+    return (
+        f"{mechanism.name!r} floats and looks like an arm: nothing holds its base, which topples "
+        "(base='fixed' welds it to the world, base='floating' is silent)"
+    )
