@@ -59,7 +59,8 @@ class Side:
 def compare_with_mujoco(path: Path, timestep: float, seconds: float) -> list[Side]:
     """Return runs by vigym with half the step and the step, by MuJoCo with the step and its own.
 
-    All start at rest, in the first keyframe or the reference pose of the file.
+    All start at rest, in the first keyframe or the reference pose of the file; robots that float
+    are placed on the ground.
 
     Args:
         path: of an MJCF file.
@@ -74,7 +75,8 @@ def compare_with_mujoco(path: Path, timestep: float, seconds: float) -> list[Sid
     mech, compiled = load_mjcf(path), compile_file(path, None, "error", "error")
     steps = dict.fromkeys((timestep, float(compiled.model.opt.timestep)))
     ours = [_run_vigym(mech, step, seconds) for step in (0.5 * timestep, timestep)]
-    return [*ours, *(_run_mujoco(mech, compiled.model, step, seconds) for step in steps)]
+    start = ours[0].places[0]
+    return [*ours, *(_run_mujoco(mech, compiled.model, step, seconds, start) for step in steps)]
 
 
 def _run(
@@ -110,9 +112,9 @@ def _run(
 
 def _run_vigym(mech: Mechanism, timestep: float, seconds: float) -> Side:
     sim = Simulator(mech, timestep=timestep)
-    sim.reset(next(iter(mech.starts.values()), None))
-    sim.step()  # compiles what is not compiled yet
-    sim.reset(next(iter(mech.starts.values()), None))
+    for _ in range(2):
+        sim.step()  # compiles what is not compiled yet
+        sim.reset(next(iter(mech.starts.values()), None), place_on_ground=True)
     bodies = [body.name for body in mech.bodies.values() if body.mass]
 
     def step(count: int) -> int:
@@ -127,7 +129,7 @@ def _run_vigym(mech: Mechanism, timestep: float, seconds: float) -> Side:
     return _run("vigym", timestep, seconds, step, read)
 
 
-def _run_mujoco(mech: Mechanism, model: Any, timestep: float, seconds: float) -> Side:
+def _run_mujoco(mech: Mechanism, model: Any, timestep: float, seconds: float, start: Array) -> Side:
     import mujoco
 
     model.opt.timestep = timestep
@@ -137,10 +139,16 @@ def _run_mujoco(mech: Mechanism, model: Any, timestep: float, seconds: float) ->
     if mech.starts:
         mujoco.mj_resetDataKeyframe(model, data, _first_start(mech, model))
         data.qvel[:] = 0.0
-    mujoco.mj_forward(model, data)
+    mujoco.mj_kinematics(model, data)
     moving = [body for body in range(model.nbody) if model.body_weldid[body]]
     roots = [b for b in moving if model.body_weldid[b] == b and model.body_jntnum[b] > 0]
     groups = [[b for b in moving if model.body_weldid[b] == root] for root in roots]
+
+    def places() -> Array:
+        means = [np.average(data.xipos[g], axis=0, weights=model.body_mass[g]) for g in groups]
+        return np.array(means)
+
+    _shift(model, data, roots, start - places())
 
     def step(count: int) -> int:
         mujoco.mj_step(model, data, count)
@@ -148,13 +156,26 @@ def _run_mujoco(mech: Mechanism, model: Any, timestep: float, seconds: float) ->
 
     def read() -> tuple[Array, float, float, float]:
         mujoco.mj_forward(model, data)
-        places = [np.average(data.xipos[g], axis=0, weights=model.body_mass[g]) for g in groups]
         loops = data.efc_type == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
         gap = float(np.abs(data.efc_pos[loops]).max(initial=0.0))
         depth = float(np.max(-data.contact.dist, initial=0.0))
-        return np.array(places), float(data.energy.sum()), gap, depth
+        return places(), float(data.energy.sum()), gap, depth
 
     return _run("mujoco", timestep, seconds, step, read)
+
+
+def _shift(model: Any, data: Any, roots: list[int], shifts: Array) -> None:
+    """Move bodies that hang on the world along their free joints and slides, by shifts (n, 3)."""
+    for root, shift in zip(roots, shifts, strict=True):
+        first = int(model.body_jntadr[root])
+        if model.body_parentid[root]:
+            continue
+        for joint in range(first, first + int(model.body_jntnum[root])):
+            q = int(model.jnt_qposadr[joint])
+            if model.jnt_type[joint] == 0:
+                data.qpos[q : q + 3] += shift
+            elif model.jnt_type[joint] == 2:
+                data.qpos[q] += data.xaxis[joint] @ shift
 
 
 def _first_start(mech: Mechanism, model: Any) -> int:
