@@ -192,7 +192,7 @@ def test_a_file_stands_for_its_robot_in_every_command(capsys, tmp_path, monkeypa
         ([FOUR_BAR, "-o", "robot=b.urdf"], "option robot: found 'b.urdf', expected none beside"),
         ([FOUR_BAR, "-o", "urdf=b.urdf"], "option urdf: found 'b.urdf', expected none beside the"),
     ],
-    ids=["none", "two"],
+    ids=["none", "two", "two by another option"],
 )
 def test_a_file_that_is_none_and_two_files_are_refused(
     command, arguments, message, capsys, tmp_path, monkeypatch

@@ -231,3 +231,20 @@ def test_entities_are_refused(tmp_path):
     path.write_text('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>')
     with pytest.raises(MechanismError, match="found the declaration of an entity"):
         load_mjcf(path)
+
+
+FLOATING = """<worldbody><geom type="plane" size="1 1 1"/><body name="b" pos="0 0 1">
+<joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
+<joint name="z" type="slide" axis="0 0 1" ref="1" {more}/><joint name="turn" type="ball"/>
+<geom size="0.1" pos="0.2 0 0"/></body></worldbody>
+<keyframe><key name="up" qpos="1 2 3 0 0 0 1"/></keyframe>"""
+
+
+def test_three_slides_and_a_ball_float(tmp_path):
+    mech = read(tmp_path, FLOATING.format(more=""))
+    assert {name: joint.type for name, joint in mech.joints.items()} == {"turn": "floating"}
+    # half a turn about z: the centre is 0.2 m behind
+    np.testing.assert_allclose(mech.starts["up"]["turn"], (0.8, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0))
+    damped = read(tmp_path, FLOATING.format(more='damping="1"'))
+    assert list(damped.joints) == ["x", "y", "z", "turn"]
+    assert damped.starts["up"]["z"] == 2.0

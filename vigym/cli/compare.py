@@ -1,6 +1,7 @@
 """Command `vigym compare`: the product's step beside methods of other papers."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from vigym.cli.output import (
     print_table,
     progress_bar,
     shortened,
+    spinner,
     write_json,
     writes_to_standard,
 )
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 HEAD = ["method", "order", "steps", "energy error [J]", "at the end", "gap [m, rad]"]
 HEAD += ["iterations", "factorisations", "step [us]"]
+BESIDE = ["simulator", "step [s]", "step [us]", "times real time", "gap of loops [m, rad]"]
+BESIDE += ["depth of contacts [m]", "energy gain [J]"]
 FLOOR = 1e-17  # value of exact zeros on a logarithmic axis
 ABOVE = 1e3  # times the largest error of the finished runs: end of a logarithmic axis
 READABLE = 1.0  # J, m or rad: least end of a logarithmic axis
@@ -85,6 +89,12 @@ def parse_coordinates(
 )
 @seed_option
 @option_option
+@click.option(
+    "--with",
+    "other",
+    type=click.Choice(["mujoco"]),
+    help="Simulate an MJCF FILE in another simulator, too, in place of methods.",
+)
 @click.option("--bare", is_flag=True, help="Bodies and joints alone: no limits, forces, contacts.")
 @click.option("--plot", "plot_file", metavar="F", help="Plot energy errors and gaps over time.")
 @json_option
@@ -99,6 +109,7 @@ def command(
     velocities: dict[str, Any],
     seed: int,
     options: dict[str, Any],
+    other: str | None,
     bare: bool,
     plot_file: str | None,
     json_file: str | None,
@@ -115,7 +126,10 @@ def command(
     vigym compare vigym/PendulumChain-v0 --timestep 0.005 --plot energies.png
     vigym compare assets/four_bar/four_bar.urdf --bare -m vigym -m multipliers -m ggl
     vigym compare arm.urdf --bare -m vigym -m rk4 --position shoulder=1.5 --json -
+    vigym compare robot.xml --with mujoco --timestep 0.005 --seconds 2
     """  # noqa: D301
+    if other is not None:
+        return compare_files(environment, timestep, seconds, json_file)
     from vigym.baselines import compare as comparison  # imports numba
 
     quiet = writes_to_standard(json_file)
@@ -138,6 +152,43 @@ def command(
     if not quiet:
         _print(mechanism, runs, out)
     return UNCONVERGED if any(run.failure for run in runs) else 0
+
+
+def compare_files(file: str, timestep: float, seconds: float, json_file: str | None) -> int:
+    """Print runs of an MJCF file in vigym and in MuJoCo, from its first keyframe, without controls.
+
+    Raises:
+        MechanismError: a file that cannot be read.
+    """
+    from vigym.referee import SHARES, compare_with_mujoco
+
+    with spinner(file):
+        sides = compare_with_mujoco(Path(file), timestep, seconds)
+    rows: list[dict[str, Any]] = [
+        {
+            "simulator": side.name,
+            "timestep": side.timestep,
+            "step_us": side.step_us,
+            "times_real_time": 1e6 * side.timestep / side.step_us,
+            "gap_of_loops": side.gap,
+            "depth_of_contacts": side.depth,
+            "energy_gain_J": float(side.energies[-1]),
+            "apart_from_first": side.distances(sides[0]),
+            "unsolved": side.unsolved,
+        }
+        for side in sides
+    ]
+    write_json(json_file, {"file": file, "seconds": seconds, "shares": SHARES, "runs": rows})
+    if not writes_to_standard(json_file):
+        head = [*BESIDE, *(f"apart at {share * seconds:g} s [m]" for share in SHARES)]
+        lines = [
+            [row["simulator"], *(f"{value:.3g}" for value in list(row.values())[1:7])]
+            + [f"{distance:.1e}" for distance in row["apart_from_first"]]
+            for row in rows
+        ]
+        print_table(f"{file}, {seconds:g} s", head, lines, right=range(1, len(head)))
+        print("apart: largest distance of a body's centre of mass from that of the first row")
+    return UNCONVERGED if any(side.unsolved for side in sides) else 0
 
 
 def _mechanism(

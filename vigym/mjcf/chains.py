@@ -1,5 +1,6 @@
 """Bodies and joints of a mechanism from a compiled model; starts from its keyframes."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,14 @@ from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements.checks import Array
 from vigym.mjcf.actuators import Actuator, read_actuators
-from vigym.mjcf.bodies import Group, Robot
+from vigym.mjcf.bodies import Robot
 from vigym.mjcf.shapes import drawn_shapes
 from vigym.spatial import rotation_matrix
 
 KINDS = ("floating", "spherical", "prismatic", "revolute")  # numbers of mujoco's mjtJoint
 NONE = (0.0, 0.0, 0.0)
 ROUNDING = 1e-14  # components of axes below it are zero
+SQUARE = 1e-9  # cosine of axes at right angles
 
 
 def add_bodies(robot: Robot) -> None:
@@ -30,15 +32,48 @@ def add_bodies(robot: Robot) -> None:
             group.name, group.mass, group.inertia, pose.position, pose.orientation, shapes
         )
         before = robot.carrier(int(m.body_parentid[root]))
-        first, count = int(m.body_jntadr[root]), int(m.body_jntnum[root])
-        for joint in range(first, first + count):
+        joints = _joints_of(robot, root)
+        if _floats(robot, joints, actuators):
+            _add_floating(robot, joints, before, group.name)
+            continue
+        for joint in joints:
             child = group.name
-            if joint < first + count - 1:
+            if joint < joints[-1]:
                 child = robot.new_name("body", f"{group.name}:{robot.name('joint', joint)}")
                 place = robot.data.xanchor[joint]
                 robot.mechanism.add_body(child, 0.0, NONE, place, pose.orientation)
             _add_joint(robot, joint, (before, child), actuators.get(joint))
             before = child
+
+
+def _joints_of(robot: Robot, body: int) -> list[int]:
+    first = int(robot.model.body_jntadr[body])
+    return list(range(first, first + int(robot.model.body_jntnum[body])))
+
+
+def _floats(robot: Robot, joints: list[int], actuators: Collection[int] = ()) -> bool:
+    """Return whether joints are three free slides at right angles and a ball, or one free joint."""
+    m = robot.model
+    kinds = [KINDS[int(m.jnt_type[joint])] for joint in joints]
+    if kinds != ["prismatic"] * 3 + ["spherical"]:
+        return kinds == ["floating"]
+    dofs = np.arange(6) + int(m.jnt_dofadr[joints[0]])
+    arrays = [m.jnt_limited[joints], m.jnt_stiffness[joints]]
+    arrays += [each[dofs] for each in (m.dof_damping, m.dof_armature, m.dof_frictionloss)]
+    axes = robot.data.xaxis[joints[:3]]
+    square = np.abs(axes @ axes.T - np.eye(3)).max() < SQUARE
+    return square and not any(each.any() for each in arrays) and not set(joints) & set(actuators)
+
+
+def _add_floating(robot: Robot, joints: list[int], parent: str, child: str) -> None:
+    """Add the joint of a body that floats, named as the last of its joints."""
+    name = joint_name(robot, joints[-1])
+    if len(joints) > 1:
+        names = ", ".join(joint_name(robot, joint) for joint in joints)
+        robot.note("changed", f"joints {names}", f"one floating joint, {name!r}")
+        robot.mechanism.add_joint(name, "floating", parent, child, robot.data.xanchor[joints[-1]])
+    else:
+        _add_joint(robot, joints[0], (parent, child), None)
 
 
 def joint_name(robot: Robot, joint: int) -> str:
@@ -107,19 +142,24 @@ def add_starts(robot: Robot) -> None:
 
 def positions_of(robot: Robot, qpos: Array) -> dict[str, ArrayLike]:
     """Return joint -> position, as a simulator's `reset` takes it, from coordinates of mujoco."""
-    m, found = robot.model, {}
-    for joint in range(m.njnt):
-        q, kind = int(m.jnt_qposadr[joint]), KINDS[int(m.jnt_type[joint])]
-        value: Any = float(qpos[q] - m.qpos0[q])
-        if kind == "spherical":
-            value = qpos[q : q + 4].tolist()
-        elif kind == "floating":
-            value = _pose_of(robot.groups[int(m.jnt_bodyid[joint])], qpos[q : q + 7])
-        found[joint_name(robot, joint)] = value
+    import mujoco
+
+    m = robot.model
+    data = mujoco.MjData(m)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(m, data)
+    found: dict[str, ArrayLike] = {}
+    for root, group in robot.groups.items():
+        joints = _joints_of(robot, root)
+        name = joint_name(robot, joints[-1])
+        if name in robot.mechanism.joints and robot.mechanism.joints[name].type == "floating":
+            turn = np.array(data.xquat[root])
+            center = data.xpos[root] + rotation_matrix(turn) @ group.center
+            found[name] = [*center.tolist(), *turn.tolist()]
+            continue
+        for joint in joints:
+            q = int(m.jnt_qposadr[joint])
+            value = float(qpos[q] - m.qpos0[q])
+            ball = not robot.is_single(joint)
+            found[joint_name(robot, joint)] = qpos[q : q + 4].tolist() if ball else value
     return found
-
-
-def _pose_of(group: Group, pose: Array) -> list[float]:
-    """Return the pose (7,) of a body's centre of mass from that of its frame."""
-    turn = pose[3:] / np.linalg.norm(pose[3:])
-    return [*(pose[:3] + rotation_matrix(turn) @ group.center).tolist(), *turn.tolist()]
