@@ -95,7 +95,8 @@ def _run(
         step: makes a number of steps, and returns how many of them failed.
         read: returns places, energy, gap and depth.
     """
-    rows, unsolved, taken = [read()], 0, 0.0
+    rows = [read()]
+    unsolved, taken = 0, 0.0
     last = max(1, round(seconds / step_size))
     ends = np.round(np.linspace(0, last, min(last, READINGS) + 1)).astype(int)
     for count in np.diff(ends).tolist():

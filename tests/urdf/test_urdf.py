@@ -259,30 +259,28 @@ def test_point_masses_may_be_parts_of_a_body_but_none_alone(load):
         load(link("b", point))
 
 
+def write_meshes(folder):
+    (folder / "pack" / "meshes").mkdir(parents=True)
+    triangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+    (folder / "pack" / "meshes" / "a.obj").write_text(triangle)
+    (folder / "b.obj").write_text(triangle)
+    (folder / "b.ply").write_text("ply")
+    (folder / "b.doc").write_text(triangle)
+    (folder / "garbage.obj").write_bytes(bytes(range(256)) * 40)
+    (folder / "wrong.obj").write_text("v 0 0 0\nf 1 2 3\n")
+
+
 def test_colours_and_meshes(load, tmp_path, monkeypatch):
     def visual(geometry: str, material: str) -> str:
         return f"<visual><geometry>{geometry}</geometry>{material}</visual>"
 
-    (tmp_path / "pack" / "meshes").mkdir(parents=True)
-    triangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
-    (tmp_path / "pack" / "meshes" / "a.obj").write_text(triangle)
-    (tmp_path / "b.obj").write_text(triangle)
-    (tmp_path / "garbage.obj").write_bytes(bytes(range(256)) * 40)
-    (tmp_path / "wrong.obj").write_text("v 0 0 0\nf 1 2 3\n")
-    names = (
-        "package://pack/meshes/a.obj",
-        "b.obj",
-        str(tmp_path / "b.obj"),
-        f"file://{tmp_path}/b.obj",
-    )
+    write_meshes(tmp_path)
+    beside = str(tmp_path / "b.obj")
+    names = ("package://pack/meshes/a.obj", "b.obj", beside, f"file://{beside}")
     unread = ("garbage.obj", "wrong.obj", "b.ply")
     bad = ("package://pack/meshes/b.obj", "none.obj", "b.doc")
-    (tmp_path / "b.ply").write_text("ply")
-    (tmp_path / "b.doc").write_text(triangle)
-    red, named = (
-        '<material name="red"><color rgba="1 0 0 2"/></material>',
-        '<material name="green"/>',
-    )
+    red = '<material name="red"><color rgba="1 0 0 2"/></material>'
+    named = '<material name="green"/>'
     shapes = [
         visual(f'<mesh filename="{name}" scale="1 1 2"/>', named)
         for name in (*names, *unread, *bad)

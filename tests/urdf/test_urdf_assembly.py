@@ -7,7 +7,8 @@ from scenes.urdf_text import HINGE, joint, link, loop
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
-CRANK, COUPLER, ROCKER, BASE = 0.2, 0.5, 0.4, 0.45  # [m]
+CRANK, COUPLER = 0.2, 0.5  # [m]
+ROCKER, BASE = 0.4, 0.45
 
 
 def four_bar(limits=None, name="pivot") -> tuple[str, ...]:

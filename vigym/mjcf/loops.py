@@ -45,7 +45,8 @@ def _add_loop(robot: Robot, number: int, name: str, kind: str) -> str:
     if parent == child:
         return "both ends are on one body"
     if child == WORLD:
-        parent, child, first, second = child, parent, second, first
+        parent, child = child, parent
+        first, second = second, first
     turn = second.rotation @ first.rotation.T
     gap = float(np.abs(second.position - first.position).max())
     wide = kind == "weld" and bool(np.abs(turn - np.eye(3)).max() > ROUNDING)

@@ -125,8 +125,8 @@ class Robot(Task):
     ## Starting State
 
     Positions of `start`, by joint or by the name of a keyframe or of a `<group_state>` of the SRDF
-    file beside a URDF file, loops closed. By default: the first keyframe, "standing" of a robot that
-    floats, else the file's zero. A joint whose limits exclude its zero starts in their middle.
+    file beside a URDF file, loops closed. By default: the first keyframe; "standing" of a robot
+    that floats; else the file's zero. A joint whose limits exclude its zero starts in their middle.
     Positions [m, rad] and rates are uniform within +- `reset_noise_scale` of that, and within
     limits; for quaternions the components of the rotation vector. In closed loops that holds for
     the actuated joints, as many as set the loop; joints that `start` names come first. The lowest
