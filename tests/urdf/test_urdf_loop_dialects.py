@@ -157,7 +157,7 @@ def test_types_and_motors_of_a_yaml_file(tmp_path):
         ("closed_loop: [[end_1, end_2]]\ntype: [2d]", "type: found .*2d.*, expected 3d or 6d"),
         ("closed_loop: [[end_1, end_2]]\ntype: [3]", "type: found .3., expected a list of names"),
         ("closed_loop: [", "found invalid YAML"),
-        ("closed_loop: " + "[" * 3000, "found invalid YAML"),
+        ("closed_loop: " + "[" * 600, "found invalid YAML"),
         (
             "closed_loop: [[end_1, end_2]]\ntype: [3d]\njoint_name: [a]\njoint_type: [UJOINT_XX]",
             "joint_type: found 'UJOINT_XX', expected SPHERICAL",
