@@ -4,6 +4,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+import vigym  # noqa: F401  registers the environments
+
 pytest.importorskip("mujoco")
 
 ROBOT = """
@@ -73,7 +75,10 @@ def test_keyframes_are_starts(tmp_path):
     assert (named["hip"], named["ankle"]) == pytest.approx((0.5, -0.4))
     tall = make(tmp_path, MOTORS, start="tall").reset(seed=0)[1]["joint_positions"]
     np.testing.assert_allclose(tall[-2:], 0.0)
-    with pytest.raises(ValueError, match="option start: found 'low', expected one of crouch, tall"):
+    with pytest.raises(
+        ValueError,
+        match="option start: found 'low', expected positions by joint, or a state: crouch, tall",
+    ):
         make(tmp_path, MOTORS, start="low").reset(seed=0)
 
 

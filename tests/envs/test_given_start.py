@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+import vigym  # noqa: F401  registers the environments
 from scenes.env_cases import CASES
 
 
