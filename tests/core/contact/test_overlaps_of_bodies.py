@@ -55,10 +55,10 @@ def test_held_points_move_with_both_bodies(kinds):
 def test_how_deep_is_deep(kind, share):
     row = Fields(kind=kind, index=0, radius=0.1, box_radius=0.3, active=np.True_)
     d = Fields(contact=lambda c: row, environment=Fields(releases=np.True_))
-    for gap, deep, overlapping in (
-        (-0.39 * share, False, share == 0.5),
-        (-0.41 * share, True, True),
-        (-0.003, False, False),
+    for gap, deep in (
+        (-0.39 * share, False),
+        (-0.41 * share, True),
+        (-0.003, False),
     ):
         row.gap2 = np.float64(gap)
         assert (

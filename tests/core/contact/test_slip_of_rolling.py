@@ -64,7 +64,7 @@ def test_slip_is_odd_in_time():
 
 def test_slopes_are_derivatives_by_a_rotation():
     d, contact, knot2, knot3 = moved((1.0, 0.5, 0.2), (3.0, -4.0, 2.0))
-    pose, q = d.pose(knot3, 1), d.pose(knot3, 1).orientation
+    q = d.pose(knot3, 1).orientation
     rolling.evaluate_slip(d, contact, knot2, knot3, 1.0 / H)
     slopes = rolling.slip_slopes(contact)
     before = d.pose(knot2, 1).orientation
