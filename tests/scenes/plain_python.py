@@ -10,6 +10,7 @@ import numpy as np
 from vigym.core.body.dynamics import apply_increment
 from vigym.core.compiler.plain.values import value_of
 from vigym.core.compiler.rows import group_data
+from vigym.core.joint.geometry import translation_axis
 from vigym.core.loop.motions import set_goals
 from vigym.core.math.quaternions import quaternion_product, rotation_matrix
 from vigym.core.math.vectors import axpy
@@ -124,6 +125,40 @@ def derivative_by_motion(d, step, motions, function, size=STEP):
         found = derivative(moved, (1.0,), size)
     d.state[:], d.work[:] = state, work
     return found
+
+
+def with_parent(lever):
+    """Motion (shift of the anchor, rotation) of a body that moves with its parent."""
+    P = np.eye(6)
+    P[:3, 3:] = -np.cross(lever, np.eye(3)).T
+    return P
+
+
+def free_directions(d, i, knot, rotation):
+    """Columns (6, n) of the degrees of freedom of a body's joint."""
+    body = d.body(i)
+    columns = [
+        (*translation_axis(d, i, j, knot), 0.0, 0.0, 0.0) for j in range(body.translation_count)
+    ]
+    columns += [(0.0, 0.0, 0.0, *rotation(d, i, j, knot)) for j in range(body.rotation_count)]
+    return np.reshape(columns, (-1, 6)).T
+
+
+def motions_by_dofs(d, knot, levers, rotation):
+    """Motions of all bodies (6 n, dofs) by the degrees of freedom."""
+    J = np.zeros((d.body_count, 6, d.dof_count))
+    for i in range(1, d.body_count):
+        body = d.body(i)
+        J[i] = with_parent(levers[i]) @ J[body.parent]
+        count = body.translation_count + body.rotation_count
+        J[i][:, body.first_dof : body.first_dof + count] = free_directions(d, i, knot, rotation)
+    return J[1:].reshape(-1, d.dof_count)
+
+
+def dense_block(block):
+    """Matrix (6, 6) of a body's block."""
+    A, B, C, D = (np.reshape(part, (3, 3)) for part in block)
+    return np.block([[A, B], [C, D]])
 
 
 class Fields(SimpleNamespace):

@@ -47,17 +47,20 @@ def test_a_ball_that_rolls_does_not_slip(spin):
 
 
 def test_slip_is_odd_in_time():
-    d, contact, knot2, knot3 = moved((1.0, 0.5, 0.2), (3.0, -4.0, 2.0))
+    """Also where the ground tilts from one knot to the other: the mean of both spokes counts."""
+    velocity, spin, last = (
+        (1.0, 0.5, 0.2),
+        (3.0, -4.0, 2.0),
+        (0.1 * np.sin(0.5), 0.0, -0.1 * np.cos(0.5)),
+    )
+    d, contact, knot2, knot3 = moved(velocity, spin)
+    contact.arm_lowest = last
     ahead = rolling.evaluate_slip(d, contact, knot2, knot3, 1.0 / H)
-    for knot in (knot2, knot3):
-        pose = d.pose(knot, 1)
-        contact.touching_point = tuple(
-            np.reshape(d.pose(knot3, 1).rotation, (3, 3)).T @ (0.0, 0.0, -0.1)
-        )
-        pose.velocity, pose.angular_velocity = (
-            tuple(-np.array(v)) for v in ((1.0, 0.5, 0.2), (3.0, -4.0, 2.0))
-        )
-        pose.cosine = d.pose(knot3, 1).cosine
+    contact.touching_point = tuple(np.reshape(d.pose(knot3, 1).rotation, (3, 3)).T @ last)
+    contact.arm_lowest = (0.0, 0.0, -0.1)
+    pose = d.pose(knot2, 1)
+    pose.velocity, pose.angular_velocity = (tuple(-np.array(v)) for v in (velocity, spin))
+    pose.cosine = d.pose(knot3, 1).cosine
     back = rolling.evaluate_slip(d, contact, knot3, knot2, 1.0 / H)
     assert back == pytest.approx(-np.array(ahead))
 
