@@ -13,7 +13,8 @@ H = 0.01
 
 
 @pytest.mark.parametrize(
-    ("height", "force", "active"), [(0.1, 0.0, True), (0.1001, 0.0, False), (0.1001, 9.0, True)]
+    ("height", "force", "active"),
+    [(0.1, 0.0, True), (0.1001, 0.0, False), (0.1001, 9.0, True), (0.101, 0.02, False)],
 )
 def test_what_touches_or_was_loaded_is_active(height, force, active):
     """Where h^2 f outweighs the mass times the gap."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenes.loops_space import closed_by, random_loops
+from scenes.loops_space import closed_by
 from scenes.plain_python import Fields, data_of, dense_block, motions_by_dofs
 from vigym import Simulator
 from vigym.core.body.blocks import anchored_block
@@ -17,7 +17,6 @@ from vigym.core.model.context import knot_buffer
 from vigym.core.tables.plan import ORIENTATION_ROW
 from vigym.core.tree import ldu
 
-TYPES = "revolute", "spherical", "prismatic", "universal", "spherical"
 KINDS = "revolute", "prismatic", "universal", "spherical", "fixed"
 
 
@@ -61,7 +60,6 @@ def rows_of(d):
 
 
 SCENES = {kind: lambda kind=kind: closed_by(kind) for kind in KINDS}
-SCENES["two loops"] = lambda: random_loops(1, TYPES, ("spherical", "revolute"))
 
 
 @pytest.mark.parametrize("name", SCENES)
