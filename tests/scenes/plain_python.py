@@ -161,6 +161,16 @@ def dense_block(block):
     return np.block([[A, B], [C, D]])
 
 
+def change_along_row(d, knot, row, anchor, ends, motions):
+    """Change of a row (force, moment about an anchor) of bodies a and b by motions {body: (shift, rotation)}."""
+    change = 0.0
+    for i, sign in zip(ends, (-1.0, 1.0), strict=True):
+        shift, rotation = motions.get(i, (np.zeros(3), np.zeros(3)))
+        at = shift + np.cross(rotation, np.subtract(anchor, d.pose(knot, i).anchor))
+        change += sign * (np.dot(row[:3], at) + np.dot(row[3:], rotation))
+    return change
+
+
 class Fields(SimpleNamespace):
     """Fields of a row, or of the data, that a function reads and writes."""
 

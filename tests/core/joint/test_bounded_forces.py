@@ -38,6 +38,17 @@ def test_an_increment_near_the_solution_leads_to_the_laws(make):
     assert part == 1.0
 
 
+def test_after_a_whole_increment_a_motor_gives_its_command():
+    """It is linear in the motion: what an increment leads to is what the next iteration commands."""
+    d, step, _ = evaluated_step(driven(), H, 0)
+    bounded_forces.update_bounded_forces(d, np.float64(0.0), 1.0 / step.h, PROX)
+    before, after = d.dof(0).motor_command, d.dof(0).affine_forces[0]
+    d, _, _ = evaluated_step(driven(), H, 1)
+    assert d.dof(0).forces[0] == pytest.approx(d.dof(0).motor_command, rel=1e-9)
+    assert abs(d.dof(0).motor_command - before) > 1e-6
+    assert np.isfinite(after)
+
+
 @pytest.mark.parametrize("make", [driven, falling])
 def test_parts_of_an_increment_are_lines_between_its_ends(make):
     d, _, _ = evaluated_step(make(), H)
