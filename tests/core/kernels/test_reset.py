@@ -34,19 +34,14 @@ def test_joints_are_closed_and_rates_move_along_them(kind):
     d = data_of(sim)
     knot = knot_buffer(d, 0)
     for i in (1, 2):
-        assert np.ravel(
-            (position_closure(d, i, knot)[0], rotation_closure(d, i, knot))
-        ) == pytest.approx(0.0, abs=1e-12)
-        body, parent = d.body(i), d.body(d.body(i).parent)
-        assert body.translation_count + body.rotation_count >= 0
-        assert parent is not body
-    before = [np.array(sim.joint_positions)]
+        closing = np.ravel((position_closure(d, i, knot)[0], rotation_closure(d, i, knot)))
+        assert closing == pytest.approx(0.0, abs=1e-12)
     h = 1e-5
     short = Simulator(mech, timestep=h)
     short.reset(random_positions(3, mech), random_rates(4, mech, 1.0))
     short.step()
     if kind in ("revolute", "prismatic", "universal", "cylindrical", "planar"):
-        change = (np.array(short.joint_positions) - before[0]) / h
+        change = (np.array(short.joint_positions) - np.array(sim.joint_positions)) / h
         assert change == pytest.approx(np.array(sim.joint_velocities), abs=1e-2)
 
 
@@ -60,7 +55,6 @@ def test_full_turns_of_given_angles_are_kept(angle):
 def test_a_reset_clears_the_history_in_lanes_of_the_mask():
     sim = Simulator(wheel_drive(damping=0.3, stiffness=2.0), timestep=0.01)
     sim.reset([0.4], [3.0])
-    fresh = data_of(sim).state.copy()
     sim.step(substeps=5)
     d = data_of(sim)
     moved = d.state.copy()
@@ -76,7 +70,6 @@ def test_a_reset_clears_the_history_in_lanes_of_the_mask():
     assert d.dof(0).last_rate == 3.0
     assert d.dof(0).last_spring_force == pytest.approx(2.0 * 0.4)
     assert d.pose(knot, 1).angular_velocity == pytest.approx((0.0, 3.0, 0.0))
-    assert fresh[0] == d.state[0] == 0.0
 
 
 def test_a_quaternion_is_scaled_to_length_one():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenes.features import SCENES, start
+from scenes.features import SCENES
 from scenes.plain_python import data_of
 from scenes.touching_scenes import double_pendulum
 from vigym import Simulator
@@ -15,7 +15,7 @@ NAMES = "position", "orientation", "velocity", "angular_velocity"
 
 @pytest.mark.parametrize("make", SCENES, ids=lambda make: make.__name__)
 def test_a_state_is_packed_and_unpacked(make):
-    d = data_of(start(make))
+    d = data_of(Simulator(make()))
     rng = np.random.default_rng(0)
     present = d.environment.present_knot
     d.state[:] = rng.normal(size=d.state.shape)
@@ -59,7 +59,4 @@ def test_held_wrenches_have_columns_of_their_own():
     assert d.wrench(1).force == (0.0, 1.0, 2.0)
     assert d.wrench(2).force == (1.0, 2.0, 3.0)
     packed = snapshot.pack(d.plan, d.state, True, 1)[:, snapshot.wrench_columns(d.plan)]
-    assert (
-        packed.size == 3 * len(snapshot.WRENCH_STATE.names) * 3 or packed.size % d.wrench_count == 0
-    )
     assert set(range(snapshot.HELD)) <= set(packed[0])
