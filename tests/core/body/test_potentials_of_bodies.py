@@ -8,7 +8,8 @@ from vigym.core.body import potentials
 from vigym.core.math.vectors import mat_t_vec
 
 RNG = np.random.default_rng(0)
-ENERGY, FORCE, TORQUE = 2.5, random_vector(RNG), random_vector(RNG)
+ENERGY = 2.5
+FORCE, TORQUE = random_vector(RNG), random_vector(RNG)
 
 
 @pytest.fixture

@@ -102,7 +102,8 @@ def test_anchors_move_where_the_proximal_term_lets_a_body_sink(force, moves):
 
 
 def test_planes_that_are_nearly_parallel_hand_over_their_force():
-    up, tilted, steep = (0.0, 0.0, 1.0), (0.0, np.sin(0.3), np.cos(0.3)), (1.0, 0.0, 0.0)
+    up = (0.0, 0.0, 1.0)
+    tilted, steep = (0.0, np.sin(0.3), np.cos(0.3)), (1.0, 0.0, 0.0)
     rows = [row(n, index=k) for k, n in enumerate((5.0, 2.0, 0.0))]
     for each, normal in zip(rows, (up, steep, tilted), strict=True):
         each.normal2 = normal

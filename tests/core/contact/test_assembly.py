@@ -16,7 +16,8 @@ RNG = np.random.default_rng(0)
 
 
 def test_a_wrench_does_the_work_of_its_components():
-    normal, t1, t2 = (0.0, 0.6, 0.8), (0.4, 0.0, 0.0), (0.0, 0.24, -0.18)
+    normal = (0.0, 0.6, 0.8)
+    t1, t2 = (0.4, 0.0, 0.0), (0.0, 0.24, -0.18)
     contact = Fields(
         normal2=normal, scaled_tangent_1=t1, scaled_tangent_2=t2, arm2=(0.1, -0.2, 0.3)
     )
@@ -53,14 +54,13 @@ def scaled_change(row, change):
 
 def slopes_of(row):
     k = np.zeros((4, 4))
-    k[0, 0], k[1, 0], k[2, 0], k[3, 0] = row.slope_nn, row.slope_1n, row.slope_2n, row.slope_sn
-    k[1, 1], k[1, 2], k[2, 1], k[2, 2], k[3, 3] = (
-        row.slope_11,
-        row.slope_12,
-        row.slope_21,
-        row.slope_22,
-        row.slope_ss,
-    )
+    k[0, 0] = row.slope_nn
+    k[1, 0] = row.slope_1n
+    k[2, 0], k[3, 0] = row.slope_2n, row.slope_sn
+    k[1, 1] = row.slope_11
+    k[1, 2] = row.slope_12
+    k[2, 1] = row.slope_21
+    k[2, 2], k[3, 3] = row.slope_22, row.slope_ss
     return k
 
 
@@ -69,7 +69,8 @@ def test_blocks_are_derivatives_of_the_residual_by_a_motion(make):
     d, step, _ = evaluated_step(make(), H, 2)
     rows = [d.contact(c) for c in range(d.contact_count) if d.contact(c).active]
     body, zero = d.body(1), (0.0,) * 9
-    body.block_a = body.block_b = body.block_c = body.block_d = zero
+    body.block_a = body.block_b = zero
+    body.block_c = body.block_d = zero
     assembly.add_contact_stiffness(d, WEIGHT, 1.0 / step.h)
     A, B, C, D = (
         np.reshape(part, (3, 3))

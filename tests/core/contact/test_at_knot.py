@@ -40,11 +40,8 @@ def test_the_velocity_that_chooses_is_extrapolated_to_the_knot():
     contact, knot = d.contact(0), knot_buffer(d, 0)
     for back, speed, spin in ((0, 1.0, 2.0), (1, 0.6, 1.0)):
         pose = d.pose(knot_buffer(d, back), 1)
-        pose.velocity, pose.angular_velocity, pose.cosine = (
-            (speed, 0.0, -5.0 * speed),
-            (0.0, spin, 0.0),
-            1.0,
-        )
+        pose.velocity = (speed, 0.0, -5.0 * speed)
+        pose.angular_velocity, pose.cosine = (0.0, spin, 0.0), 1.0
     at_knot.set_contact_at_knot(d, contact, knot, 1.0)
     slips = [1.0 - 0.1 * 2.0, 0.6 - 0.1 * 1.0]
     assert contact.velocity_seen[1] == pytest.approx(
@@ -66,13 +63,15 @@ def test_rebounds_of_a_start_are_due_at_the_knot():
 def test_the_work_of_an_impulse_is_that_change_of_energy(active):
     """It acts on the mean of the velocities before and after it."""
     d = data_of(started(ball(0.1, torsion=0.05)))
-    contact, knot, body = d.contact(0), knot_buffer(d, 0), d.body(1)
+    contact = d.contact(0)
+    knot, body = knot_buffer(d, 0), d.body(1)
     at_knot.start_contacts_at_knot(d, knot, 1.0, np.True_)
     contact.scaled_tangent_1, contact.scaled_tangent_2 = contact.tangent_1, contact.tangent_2
     contact.affine_force, contact.active = (2.0, 0.5, -0.3, 0.4), active
     before = np.array((1.0, -0.4, -3.0)), np.array((0.5, 2.0, 1.0))
     pose = d.pose(knot, 1)
-    pose.velocity, pose.angular_velocity, pose.cosine = (*map(tuple, before), 1.0)
+    pose.velocity, pose.angular_velocity = map(tuple, before)
+    pose.cosine = 1.0
     normal, t1, t2 = map(np.array, (contact.normal2, contact.tangent_1, contact.tangent_2))
     impulse = 2.0 * normal + 0.5 * t1 - 0.3 * t2
     turning = np.cross((0.0, 0.0, -0.1), impulse) + 0.05 * 0.4 * normal

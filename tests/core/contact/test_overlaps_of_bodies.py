@@ -26,7 +26,8 @@ RNG = np.random.default_rng(0)
 def test_held_points_move_with_both_bodies(kinds):
     """Here both move as one: gap and points stay; a shift along the normal opens the gap by as much."""
     d = data_of(started(meeting(kinds, apart=0.15)[0]))
-    contact, knot2, knot3 = d.contact(0), knot_buffer(d, 0), knot_buffer(d, -1)
+    contact = d.contact(0)
+    knot2, knot3 = knot_buffer(d, 0), knot_buffer(d, -1)
     place_contact(d, contact, knot2, H, segment_parameter(d, contact, knot2))
     assert contact.gap2 < -0.001
     q, shift = random_quaternion(RNG), np.array(random_vector(RNG))

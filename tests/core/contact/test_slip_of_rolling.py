@@ -48,11 +48,8 @@ def test_a_ball_that_rolls_does_not_slip(spin):
 
 def test_slip_is_odd_in_time():
     """Also where the ground tilts from one knot to the other: the mean of both spokes counts."""
-    velocity, spin, last = (
-        (1.0, 0.5, 0.2),
-        (3.0, -4.0, 2.0),
-        (0.1 * np.sin(0.5), 0.0, -0.1 * np.cos(0.5)),
-    )
+    velocity = (1.0, 0.5, 0.2)
+    spin, last = (3.0, -4.0, 2.0), (0.1 * np.sin(0.5), 0.0, -0.1 * np.cos(0.5))
     d, contact, knot2, knot3 = moved(velocity, spin)
     contact.arm_lowest = last
     ahead = rolling.evaluate_slip(d, contact, knot2, knot3, 1.0 / H)
@@ -93,7 +90,8 @@ def slip_over_step(d, contact, knot2, knot3, frame, rotation, q, before):
 
 def test_bodies_that_move_as_one_do_not_slip():
     d = data_of(started(meeting("ball-ball", apart=0.2)[0]))
-    contact, knot2, knot3 = d.contact(0), knot_buffer(d, 0), knot_buffer(d, -1)
+    contact = d.contact(0)
+    knot2, knot3 = knot_buffer(d, 0), knot_buffer(d, -1)
     place_contact(d, contact, knot2, H, segment_parameter(d, contact, knot2))
     q, shift = turn((1.0, 0.0, 0.0, 0.0), (0.1, -0.05, 0.2)), np.array(random_vector(RNG))
     q = tuple(np.array(q) / np.linalg.norm(q))

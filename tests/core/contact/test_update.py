@@ -85,7 +85,8 @@ def test_forces_and_duals_move_by_a_part_of_their_way(active):
         goal = np.array(end) * active
         assert row.force == pytest.approx(np.array(start) + length * (goal - start))
         assert row.dual == ((1.0 + 2.0 * length, 2.0 + 4.0 * length) if active else (1.0, 2.0))
-        start, row.force, row.dual = row.force, row.force, (1.0, 2.0)
+        start = row.force
+        row.force, row.dual = row.force, (1.0, 2.0)
     assert row.velocity_seen == pytest.approx(after)
     update.clear_duals(d)
     assert row.dual[0] == 0.0

@@ -101,11 +101,8 @@ def test_at_a_knot_half_a_damper_acts_and_armatures_keep_their_momentum():
 def test_bounded_forces_start_as_a_share_of_the_last_ones():
     d = data_of(Simulator(tree()))
     for p in range(d.dof_count):
-        d.dof(p).last_motor_force, d.dof(p).last_limit_force, d.dof(p).last_friction_force = (
-            1.0,
-            2.0,
-            -4.0,
-        )
+        d.dof(p).last_motor_force = 1.0
+        d.dof(p).last_limit_force, d.dof(p).last_friction_force = 2.0, -4.0
     forces.start_bounded_forces(d, np.float64(0.5))
     for p in range(d.dof_count):
         assert d.dof(p).forces == d.dof(p).anchor_forces == (0.5, 1.0, -2.0)

@@ -21,7 +21,8 @@ def test_errors_fall_with_the_order(order, shrinks):
     """Of a pendulum by leapfrog steps, halved."""
 
     def end(steps):
-        angle, rate, h = 1.0, 0.0, 2.0 / steps
+        angle = 1.0
+        rate, h = 0.0, 2.0 / steps
         for number in range(steps * compositions.stage_count(order)):
             dt = h * compositions.stage_fraction(order, number % compositions.stage_count(order))
             rate -= 0.5 * dt * np.sin(angle)

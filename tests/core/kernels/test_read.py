@@ -22,7 +22,8 @@ def test_energies_are_those_of_bodies_and_springs():
     sim = Simulator(mech, timestep=H)
     sim.reset(random_positions(3, mech), random_rates(4, mech, 2.0))
     d = data_of(sim)
-    knot, kinetic, potential = knot_buffer(d, 0), 0.0, 0.0
+    knot = knot_buffer(d, 0)
+    kinetic, potential = 0.0, 0.0
     for i in range(1, d.body_count):
         body, pose = d.body(i), d.pose(knot, i)  # of a start: velocities at the knot
         xx, yy, zz, xy, xz, yz = body.inertia

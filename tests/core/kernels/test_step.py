@@ -48,7 +48,8 @@ def test_a_lane_that_fails_ends_as_it_was():
     sim.reset(velocities={"rail": 1.0})
     sim.step()
     d = data_of(sim)
-    knot, time, place = knot_buffer(d, 0), d.environment.time, step.stored_coordinate(d, 1, 0)
+    knot = knot_buffer(d, 0)
+    time, place = d.environment.time, step.stored_coordinate(d, 1, 0)
     velocity, made = d.pose(knot, 1).velocity, call(3.0, 3, 0)
     step.step_group(d, made, 0, np.True_)
     assert made.status[0, 0] == 0.0

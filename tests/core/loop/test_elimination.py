@@ -30,7 +30,8 @@ def assembled(mech, rng):
     clear_wrenches(d)
     for p in range(d.dof_count):
         dof = d.dof(p)
-        dof.load, dof.compliance, dof.increment_axis = rng.normal(), 0.3, np.eye(3)[p % 3]
+        dof.load = rng.normal()
+        dof.compliance, dof.increment_axis = 0.3, np.eye(3)[p % 3]
     for i in range(1, d.body_count):
         body, spins = d.body(i), range(3)
         d.body(i).force, d.body(i).torque = (tuple(v) for v in rng.normal(size=(2, 3)))

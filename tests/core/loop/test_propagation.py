@@ -23,9 +23,11 @@ def test_a_row_seen_by_the_parent_is_the_row_by_its_motion():
 
 
 def test_a_dof_that_is_eliminated_leaves_its_schur_complement():
-    D, N, W = RNG.normal(size=(6, 6)), RNG.normal(size=6), RNG.normal(size=6)
+    D = RNG.normal(size=(6, 6))
+    N, W = RNG.normal(size=6), RNG.normal(size=6)
     K, B = RNG.normal(size=(2, 6))
-    pivot, u, w = W @ D @ N + 0.7, D @ N, D.T @ W
+    pivot = W @ D @ N + 0.7
+    u, w = D @ N, D.T @ W
     dof = Fields(
         inverse_pivot=1.0 / pivot, row_force=tuple(w[:3] / pivot), row_torque=tuple(w[3:] / pivot)
     )

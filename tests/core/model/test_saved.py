@@ -76,7 +76,8 @@ def test_factors_are_restored():
         d.body(1).rotational_block,
     )
     saved.save_factors(d)
-    d.dof(0).inverse_pivot, d.dof(0).row_torque, d.loop_row(0).inverse_pivot = 9.0, (9.0,) * 3, 9.0
+    d.dof(0).inverse_pivot = 9.0
+    d.dof(0).row_torque, d.loop_row(0).inverse_pivot = (9.0,) * 3, 9.0
     d.body(1).rotational_block = (9.0,) * 9
     saved.restore_factors(d, np.False_)
     assert d.dof(0).inverse_pivot == 9.0

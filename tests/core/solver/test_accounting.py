@@ -57,7 +57,8 @@ def test_what_is_lost_or_done_changes_the_energy(name):
     assert sim.step().converged
     d, moved = data_of(sim), 0.0
     for _ in range(4):
-        (energy, taken), before = balance(d), d.environment.dissipated
+        energy, taken = balance(d)
+        before = d.environment.dissipated
         assert sim.step().converged
         after, more = balance(d)
         assert after + more == pytest.approx(

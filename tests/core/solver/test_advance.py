@@ -60,12 +60,9 @@ def test_parts_follow_a_prescribed_motion():
     sim.reset(velocities={"rail": 2.0})
     d = data_of(sim)
     motion = d.motion(0)
-    motion.start_value, motion.start_rate, motion.end_value, motion.end_rate = (
-        0.0,
-        2.0,
-        2.0 * H,
-        2.0,
-    )
+    motion.start_value = 0.0
+    motion.start_rate = 2.0
+    motion.end_value, motion.end_rate = 2.0 * H, 2.0
     d.environment.first_part = 0.25
     assert advance(d, H, np.True_, TOLERANCE, 100.0)[0]
     assert d.pose(knot_buffer(d, 0), 1).position[0] == pytest.approx(2.0 * H)

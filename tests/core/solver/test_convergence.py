@@ -13,7 +13,8 @@ from vigym.core.solver.line_search import take_step
 from vigym.core.solver.newton import increment_rotation, start_attempt
 from vigym.core.solver.residual import PROX, evaluate_iterate
 
-H, ONE, O = 0.01, np.float64(1.0), np.float64(0.0)
+H = 0.01
+ONE, O = np.float64(1.0), np.float64(0.0)
 D = Fields(loop_row_count=0, environment=Fields(force_scale=10.0))
 
 
@@ -25,7 +26,8 @@ def test_the_next_residual_of_a_chord_is_below_its_prediction(rates):
     sim.reset(random_positions(5, mech, 0.1), random_rates(4, mech, rates))
     d, step = step_of(sim, H)
     lanes, slack, stalled = start_attempt(d, step, np.True_, PROJECTIONS, TOLERANCE)
-    bounds, residuals, previous = [], [], ONE
+    bounds = []
+    residuals, previous = [], ONE
     for number in range(5):
         iteration = Iteration(number, PROJECTIONS, PROX, O, O, slack, stalled, TOLERANCE)
         found = evaluate_iterate(d, step, lanes, np.bool_(number == 0), np.False_, iteration)

@@ -43,7 +43,8 @@ def rejected(d, rise, size=1.0, watched=True):
 
 def test_small_rises_are_summed_until_they_are_too_much():
     """The sum forgets a 64th in each step."""
-    d, most, total = data(), surplus.SURPLUS * KINETIC, 0.0
+    d = data()
+    most, total = surplus.SURPLUS * KINETIC, 0.0
     for _ in range(100):
         total = total * surplus.MEMORY + 1.0
         if rejected(d, 1.0):

@@ -99,7 +99,8 @@ def test_no_body_turns_too_far_and_forces_stay_in_their_cones(rotation, most):
 
 
 def test_laws_are_softened_and_become_firm_again():
-    prox, firm, sizes = np.float64(1e-5), np.float64(1e-5), []
+    prox = np.float64(1e-5)
+    firm, sizes = np.float64(1e-5), []
     for refused in (True, False, False, False, False):
         prox = line_search.choose_firmness(Fields(), prox, np.bool_(refused), firm)
         sizes.append(prox)
