@@ -13,8 +13,8 @@ H = 0.02
 RNG = np.random.default_rng(0)
 
 
-def tumbling():
-    mech = random_tree(3, ("floating",), springs=False, armature=False)
+def tumbling(kind="floating"):
+    mech = random_tree(3, (kind,), springs=False, armature=False)
     sim = Simulator(mech, timestep=H)
     sim.reset(velocities=random_rates(4, mech, 3.0))
     assert sim.step(substeps=2).converged
@@ -22,7 +22,7 @@ def tumbling():
 
 
 def test_blocks_are_derivatives_of_wrenches():
-    d, step, _ = evaluated_step(tumbling(), H)
+    d, step, _ = evaluated_step(tumbling("spherical"), H)
     body = d.body(1)
     body.position_correction = body.rotation_correction = (0.0, 0.0, 0.0)
     dynamics.assemble_body_blocks(d, step.knot2, step.knot3, step.h)

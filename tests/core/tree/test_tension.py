@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from scenes.plain_python import Fields, data_of, random_vector, solved_step
-from scenes.touching_scenes import double_pendulum, pendulum, slider
-from vigym import Simulator
+from scenes.touching_scenes import double_pendulum, pendulum, rod, slider
+from vigym import Mechanism, Simulator
 from vigym.core.tree import tension
 
 H = 0.01
@@ -19,9 +19,17 @@ def hanging(make):
     return solved_step(sim, H)
 
 
+def heavy():
+    """A rod of 1 m and 3 kg on a hinge."""
+    mech = Mechanism()
+    rod(mech, "arm", (0.0, 0.0, 0.0), mass=3.0)
+    mech.add_joint("pin", "revolute", "world", "arm", (0.0, 0.0, 0.0), (0, 1, 0))
+    return mech
+
+
 def test_a_rod_that_hangs_swings_as_a_pendulum():
     """Of 1 m: m g l / (I + m l^2) = 3 g / 2."""
-    d, step, _ = hanging(pendulum)
+    d, step, _ = hanging(heavy)
     most, _, across, _ = tension.find_swings(d, step)
     assert most == pytest.approx(
         1.5 * 9.81, rel=0.02
