@@ -50,3 +50,16 @@ def test_two_supports_share_a_weight(places):
     left, right = forces(sim)[:, 2]
     assert left + right == pytest.approx(2.0 * 9.81, rel=1e-6)
     assert left * places[0] + right * places[1] == pytest.approx(0.0, abs=1e-5)
+
+
+def test_a_root_holds_the_moments_of_all_that_it_carries():
+    """Two bodies of 1 kg that are welded in a row: about the root their weights have arms of 0.5 and 2 m."""
+    mech = Mechanism()
+    for name, parent, x, at in (("near", "world", 0.5, 0.0), ("far", "near", 2.0, 1.0)):
+        mech.add_body(name, 1.0, (0.1, 0.1, 0.1), (x, 0.0, 0.0))
+        mech.add_joint(name, "fixed", parent, name, (at, 0.0, 0.0))
+    sim = Simulator(mech, timestep=H)
+    sim.step(substeps=2)
+    root, second = forces(sim)
+    assert root == pytest.approx((0.0, 0.0, 2.0 * 9.81, 0.0, -2.5 * 9.81, 0.0), abs=1e-6)
+    assert second == pytest.approx((0.0, 0.0, 9.81, 0.0, -9.81, 0.0), abs=1e-6)
