@@ -5,13 +5,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from scenes.plain_python import TOLERANCE, data_of
+from scenes.plain_python import TOLERANCE, data_of, dense_block, motions_by_dofs
 from scenes.trees import TYPES, random_positions, random_rates, random_tree
 from vigym import Mechanism, Simulator
 from vigym.core.body.blocks import anchored_block
 from vigym.core.body.dynamics import assemble_body_blocks, body_residuals
 from vigym.core.joint.forces import assemble_joint_loads
-from vigym.core.joint.geometry import rotation_axis, rotation_increment_axis, translation_axis
+from vigym.core.joint.geometry import rotation_axis, rotation_increment_axis
 from vigym.core.math.vectors import sub
 from vigym.core.model.context import knot_buffer
 from vigym.core.solver.attempts import PROJECTIONS
@@ -42,39 +42,6 @@ MADE = {
 MADE["balls"] = balls
 
 
-def with_parent(lever):
-    """Motion (shift of the anchor, rotation) of a body that moves with its parent."""
-    P = np.eye(6)
-    P[:3, 3:] = -np.cross(lever, np.eye(3)).T
-    return P
-
-
-def free_directions(d, i, knot, rotation):
-    """Columns (6, n) of the degrees of freedom of a body's joint."""
-    body = d.body(i)
-    columns = [
-        (*translation_axis(d, i, j, knot), 0.0, 0.0, 0.0) for j in range(body.translation_count)
-    ]
-    columns += [(0.0, 0.0, 0.0, *rotation(d, i, j, knot)) for j in range(body.rotation_count)]
-    return np.reshape(columns, (-1, 6)).T
-
-
-def jacobian(d, knot, levers, rotation):
-    """Motions of all bodies (6 n, dofs) by the degrees of freedom."""
-    J = np.zeros((d.body_count, 6, d.dof_count))
-    for i in range(1, d.body_count):
-        body = d.body(i)
-        J[i] = with_parent(levers[i]) @ J[body.parent]
-        count = body.translation_count + body.rotation_count
-        J[i][:, body.first_dof : body.first_dof + count] = free_directions(d, i, knot, rotation)
-    return J[1:].reshape(-1, d.dof_count)
-
-
-def dense(block):
-    A, B, C, D = (np.reshape(part, (3, 3)) for part in block)
-    return np.block([[A, B], [C, D]])
-
-
 def assembled(mech):
     """Data at a guess of knot 3, all equations assembled; knots 2 and 3."""
     sim = Simulator(mech, timestep=H)
@@ -99,7 +66,7 @@ def test_increments_are_those_of_a_dense_solve(name):
     D = np.zeros((6 * len(bodies), 6 * len(bodies)))
     for k, i in enumerate(bodies):
         block = anchored_block(d.body(i), d.pose(knot2, i).arm, d.pose(knot3, i).arm)
-        D[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = dense(block)
+        D[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = dense_block(block)
     r = np.ravel([(*d.body(i).force, *d.body(i).torque) for i in bodies])
     # three free rotations that nothing acts on are one pivot without loads
     whole = [d.body(i) for i in bodies if d.body(i).pivot_kind == BALL_PIVOT]
@@ -112,8 +79,8 @@ def test_increments_are_those_of_a_dense_solve(name):
         i: sub(d.pose(knot2, i).anchor, d.pose(knot2, d.body(i).parent).anchor) for i in bodies
     }
     levers3 = {i: d.body(i).lever3 for i in bodies}
-    W = jacobian(d, knot2, levers2, rotation_axis)
-    N = jacobian(d, knot3, levers3, rotation_increment_axis)
+    W = motions_by_dofs(d, knot2, levers2, rotation_axis)
+    N = motions_by_dofs(d, knot3, levers3, rotation_increment_axis)
     s = np.linalg.solve(W.T @ D @ N + np.diag(compliance), -(W.T @ r + loads))
     ldu.solve_to_root(d, knot2)
     ldu.solve_to_leaves(d, knot3)

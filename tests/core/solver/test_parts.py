@@ -1,18 +1,23 @@
 """Parts of a step that does not converge as a whole: what is tried after what."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from vigym.core.compiler.kernel import entry
-from vigym.core.solver.parts import MOST_FAILURES, SMALL, SMALLEST, first_parts, next_part
+from scenes.plain_python import Fields
+from vigym.core.solver.parts import (
+    MOST_FAILURES,
+    MOST_TURN,
+    SMALL,
+    SMALLEST,
+    first_parts,
+    next_part,
+    shorten_first_part,
+)
 
 
-@entry
 def take_parts(outcomes, sizes, lefts):
     """Try parts with given outcomes (1: done, 0: failed); return how many until the end, and whether it is given up."""
-    parts, lost = first_parts(True, 1.0, False), False
+    parts, lost = first_parts(np.True_, np.float64(1.0), np.False_), np.False_
     k = 0
     while k < outcomes.size and parts.left > 0.0 and not lost:
         sizes[k], lefts[k] = parts.size, parts.left
@@ -94,3 +99,13 @@ def test_a_step_is_given_up_after_many_failures():
     assert left > 0.0
     failed = np.array(outcomes[: sizes.size]) == 0.0
     assert failed.sum() == MOST_FAILURES + 1.0
+
+
+@pytest.mark.parametrize(
+    ("rate", "size"), [(9.0, 1.0), (11.0, 0.5), (-30.0, 0.25), (1e9, 1.0 / 256.0)]
+)
+def test_a_step_begins_with_a_part_in_which_no_body_turns_far(rate, size):
+    d = Fields(environment=Fields(angular_speed=abs(rate)))
+    found = shorten_first_part(d, np.float64(np.copysign(0.1, rate)), np.float64(1.0))
+    assert found == size
+    assert found * abs(rate) * 0.1 <= MOST_TURN or size == 1.0 / 256.0
