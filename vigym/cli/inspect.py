@@ -22,12 +22,12 @@ from vigym.cli.output import (
     write_json,
     writes_to_standard,
 )
-from vigym.envs.robots.starts import looks_like_arm, suggest_fixed
 from vigym.mechanism.elements.bodies import Body
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
 from vigym.mechanism.elements.shapes import Mesh, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.summary import describe, describe_joint, mass_properties
+from vigym.mechanism.topology.arms import looks_like_arm, suggest_fixed
 from vigym.mjcf.source import is_mjcf
 from vigym.robot_files import load
 from vigym.urdf.convert.inertias import is_point

@@ -10,6 +10,7 @@ from vigym.envs.options import require
 from vigym.envs.random_start import RandomStart, independent_joints
 from vigym.envs.robots.floating_base import floating_joint_of, moved_base
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.arms import looks_like_arm, suggest_fixed
 from vigym.mjcf.source import is_mjcf
 from vigym.urdf.read.states import read_states
 
@@ -56,7 +57,7 @@ def random_start(
         name = DEFAULT if DEFAULT in states else first
     else:
         expected = f"positions by joint, or a state: {', '.join(states) or 'the file has none'}"
-        require(start in states, "start", start, expected)
+        require(isinstance(start, str) and start in states, "start", start, expected)
     if name is None:
         return RandomStart(mechanism, None, base)
     state = states[name]
@@ -84,28 +85,7 @@ def _within_limits(mechanism: Mechanism, state: Mapping[str, object]) -> dict[st
     return found
 
 
-def looks_like_arm(mechanism: Mechanism) -> bool:
-    """Return whether a robot that floats has one chain on its base, which is below all of it."""
-    joint = floating_joint_of(mechanism)
-    if joint is None:
-        return False
-    children = [each for each in mechanism.tree_joints if each.parent == joint.child]
-    base = mechanism.bodies[joint.child]
-    others = [body for body in mechanism.bodies.values() if body is not base]
-    floating = [each for each in mechanism.tree_joints if each.type == "floating"]
-    above = all(body.position[2] > base.position[2] for body in others)
-    return len(children) == 1 and len(others) > 1 and len(floating) == 1 and above
-
-
 def warn_of_arm(mechanism: Mechanism, base: str | None) -> None:
     """Warn of a robot that looks like an arm and floats, where no `base` is given."""
     if base is None and looks_like_arm(mechanism):
         warnings.warn(suggest_fixed(mechanism), stacklevel=3)
-
-
-def suggest_fixed(mechanism: Mechanism) -> str:
-    """Return advice on a robot that looks like an arm."""
-    return (
-        f"{mechanism.name!r} floats and looks like an arm: nothing holds its base, which topples "
-        "(base='fixed' welds it to the world, base='floating' is silent)"
-    )
