@@ -141,8 +141,8 @@ def _spread(context, builder, lanes, value, kind):
 
 
 def widest(*kinds):
-    """Return the type of what an operation makes of its operands: a vector's, if any is one."""
-    return next((kind for kind in kinds if is_vector(kind)), kinds[0])
+    """Return the type of what an operation makes of its operands: a vector's, else a float's."""
+    return max(kinds, key=lambda kind: (is_vector(kind), isinstance(kind, types.Float)))
 
 
 def _spread_all(context, builder, token, values, kinds):
