@@ -16,6 +16,7 @@ EXTENSION_API = {
     "numba.cfunc",
     "numba.config",
     "numba.njit",
+    "numba.typeof",
     "numba.types",
     "numba.core.cgutils",
     "numba.core.event",
