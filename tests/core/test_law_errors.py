@@ -27,11 +27,11 @@ def law_errors(plan, model, state, work, h, out):
     every = d.full(True)
     step = Step(knot_buffer(d, 0), knot_buffer(d, -1), h, one)
     start_step(d, step, every, False)
-    iteration = Iteration(1, PROJECTIONS, one * PROX, one, one, one, one, 1e-10)
+    iteration = Iteration(1, PROJECTIONS, one * PROX, one, one, one, one, one, 1e-10)
     found = evaluate_iterate(d, step, every, every, ~every, iteration)
     out[0], out[1] = found.squared_errors, found.errors.squared
-    out[2] = squared_law_errors(d, 0.0 * one, per_h, one * PROX)
-    out[3] = squared_law_errors(d, one, per_h, one * PROX)
+    out[2] = squared_law_errors(d, 0.0 * one, per_h, one * PROX, True)
+    out[3] = squared_law_errors(d, one, per_h, one * PROX, True)
 
 
 def arm_on_the_ground(torsion):

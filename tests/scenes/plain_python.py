@@ -85,7 +85,9 @@ def newton_iterations(d, step, count=7):
         lanes, slack, stalled = start_attempt(d, step, every, method, TOLERANCE)
         prox, kappa, tight = initial_parameters(d, step, method)
         for number in range(count):
-            iteration = Iteration(number, method, prox, kappa, tight, slack, stalled, TOLERANCE)
+            iteration = Iteration(
+                number, method, prox, kappa, tight, np.float64(1.0), slack, stalled, TOLERANCE
+            )
             found = evaluate_iterate(d, step, lanes, lanes, ~every, iteration)
             increment_rotation(d, step.knot3, found)
             yield found

@@ -29,7 +29,7 @@ def test_the_next_residual_of_a_chord_is_below_its_prediction(rates):
     bounds = []
     residuals, previous = [], ONE
     for number in range(5):
-        iteration = Iteration(number, PROJECTIONS, PROX, O, O, slack, stalled, TOLERANCE)
+        iteration = Iteration(number, PROJECTIONS, PROX, O, O, ONE, slack, stalled, TOLERANCE)
         found = evaluate_iterate(d, step, lanes, np.bool_(number == 0), np.False_, iteration)
         rotation = increment_rotation(d, step.knot3, found)
         take_step(d, step, ONE, lanes, False)

@@ -15,7 +15,7 @@ from vigym.core.solver.newton import start_attempt
 
 H = 0.01
 ONE, O = np.float64(1.0), np.float64(0.0)
-ITERATION = Iteration(1, PROJECTIONS, residual.PROX, O, O, ONE, ONE, TOLERANCE)
+ITERATION = Iteration(1, PROJECTIONS, residual.PROX, O, O, ONE, ONE, ONE, TOLERANCE)
 
 
 def thrown():

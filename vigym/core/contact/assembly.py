@@ -93,7 +93,7 @@ def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
 
 
 @phase(needs="contacts", otherwise=no_lanes)
-def linearize_contacts_interior(d, per_h, prox, kappa, speed, lanes):
+def linearize_contacts_interior(d, per_h, prox, kappa, speed, lanes, resumes):
     """Linearize the forces by the interior point, relaxed by ``kappa``; returns the same lanes.
 
     Forces and duals are moved into their cones in the ``lanes`` that are being solved.
@@ -106,7 +106,9 @@ def linearize_contacts_interior(d, per_h, prox, kappa, speed, lanes):
                 holds, _ = linearize_projection_law(d, contact, per_h, prox, False)
                 loaded = loaded | holds
             else:
-                active = linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes)
+                active = linearize_interior_law(
+                    d, contact, per_h, kappa, speed, prox, lanes, resumes
+                )
                 loaded = loaded | active
     return loaded
 

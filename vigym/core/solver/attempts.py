@@ -1,7 +1,7 @@
 """Solution of a step: attempts by one method after another until one converges."""
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.simd import where
+from vigym.core.compiler.simd import maximum, minimum, where
 from vigym.core.contact.held import (
     find_lanes_beyond_bounds,
     find_lanes_led_back,
@@ -10,19 +10,36 @@ from vigym.core.contact.held import (
     release_overlaps,
     remember_held_lanes,
 )
+from vigym.core.contact.laws.interior_point_law import find_lanes_of_forces_at_gaps
 from vigym.core.joint.interior_limits import clear_relaxation
 from vigym.core.loop.elimination import restore_multipliers, save_multipliers
 from vigym.core.model.saved import restore_knot, save_knot
-from vigym.core.solver.iteration import Method, Solution
+from vigym.core.solver.iteration import Method, Solution, set_failed_lanes
 from vigym.core.solver.newton import attempt
 
+MOST_MISSED_STARTS = 31.0  # largest count of steps in which the first method failed
+MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
+SLOW_METHODS_WAIT = 16.0  # occasions for which methods of many iterations wait after they failed
 RETRY = 0  # place where knots are kept aside
-MOST_ROUNDS = 4  # of methods, in a step in which rims turn
 
-PROJECTIONS = Method(damped=False, interior_point=False, breaks_cycles=False, warm=False)
+PROJECTIONS = Method(
+    damped=False,
+    interior_point=False,
+    splitting=False,
+    breaks_cycles=False,
+    half_steps=False,
+    warm=False,
+    brief=False,
+    resumes=False,
+)
 INTERIOR_POINT = PROJECTIONS._replace(damped=True, interior_point=True)
+RESUMED_INTERIOR_POINT = INTERIOR_POINT._replace(resumes=True)
+TIGHTENING = INTERIOR_POINT._replace(warm=True, brief=True)
+SPLITTING = PROJECTIONS._replace(damped=True, splitting=True)
 BREAKING_CYCLES = PROJECTIONS._replace(damped=True, breaks_cycles=True)
+HALF_STEPS = PROJECTIONS._replace(damped=True, half_steps=True)
 REFINING = PROJECTIONS._replace(warm=True)
+REFINING_BRIEFLY = REFINING._replace(brief=True)
 
 
 @phase
@@ -35,18 +52,44 @@ def attempt_in_lanes(d, step, lanes, method, tolerance):
 
 
 @phase
-def polish(d, step, solved, lanes, tolerance):
-    """Continue from solutions of the interior point with the exact laws.
+def refine(d, step, solved, lanes, method, tolerance):
+    """Continue from a solution by another method; lanes in which it fails keep their solution.
 
-    A lane in which that fails keeps its solution.
+    Returns (the solution of all lanes, lanes in which the method converged).
     """
     save_knot(d, step.knot3, RETRY)
     save_multipliers(d)
-    done, count, exact, _ = attempt(d, step, lanes, REFINING, tolerance)
-    restore_knot(d, step.knot3, RETRY, ~d.wide.full(done))
-    restore_multipliers(d, ~done)
+    done, count, exact, _ = attempt(d, step, lanes, method, tolerance)
+    others = ~done
+    restore_knot(d, step.knot3, RETRY, d.wide.full(others))
+    restore_multipliers(d, others)
     residual, iterations = where(done, exact, solved.residual), solved.iterations + count
-    return Solution(solved.done, solved.failed, iterations, residual, solved.nonsmooth)
+    return Solution(solved.done, solved.failed, iterations, residual, solved.nonsmooth), done
+
+
+@inline
+def polish(d, step, solved, lanes, method, tolerance):
+    """Continue from solutions of the interior point or the splitting with the exact laws.
+
+    Lanes in which this fails are remembered. Returns the solution.
+    """
+    environment = d.environment
+    solved, done = refine(d, step, solved, lanes, method, tolerance)
+    missed = lanes & ~done
+    environment.unpolished = where(lanes, missed, environment.unpolished)
+    return solved
+
+
+@inline
+def tighten(d, step, solved, lanes, tolerance):
+    """Continue from solutions of the interior point with less relaxation, where bodies float.
+
+    Returns the solution, and the lanes in which the attempt converged.
+    """
+    lanes, done = lanes & find_lanes_of_forces_at_gaps(d, step.h), d.full(False)
+    if lanes.any():
+        solved, done = refine(d, step, solved, lanes, TIGHTENING, tolerance)
+    return solved, done
 
 
 @inline
@@ -62,14 +105,17 @@ def retry_lanes(d, step, solved, lanes, method, tolerance):
 
 @inline
 def retry_held_lanes(d, step, solved, tolerance):
-    """Attempt a step anew where bodies could not be led back, and hold them where they are."""
+    """Attempt a step anew, with bodies held where they are, in lanes that failed to lead them back.
+
+    Returns the solution, and these lanes.
+    """
     held = solved.failed & find_lanes_led_back(d)
     if held.any():
         held = held & find_lanes_beyond_bounds(d)
         if held.any():
             hold_lanes(d, held)
             solved = retry_lanes(d, step, solved, held, PROJECTIONS, tolerance)
-    return solved
+    return solved, held
 
 
 @inline
@@ -86,35 +132,192 @@ def retry_released_lanes(d, step, solved, tolerance):
 
 
 @inline
-def retry_by_other_methods(d, step, solved, lanes, tolerance):
-    """Attempt a step anew in lanes that failed, by the interior point, then by breaking cycles."""
-    solved = retry_lanes(d, step, solved, lanes, INTERIOR_POINT, tolerance)
-    found = lanes & solved.done & solved.nonsmooth
+def retry_and_polish(d, step, solved, lanes, methods, rough, tolerance):
+    """Attempt a step by one method, and refine its solution by a second one.
+
+    Solutions are not refined in the lanes ``rough``, nor where less relaxation converged already.
+    """
+    before = solved.done
+    solved = retry_lanes(d, step, solved, lanes, methods[0], tolerance)
+    found = solved.done & ~before
+    if d.contact_count > 0 and methods[0].interior_point:
+        solved, tight = tighten(d, step, solved, found, tolerance)
+        found = found & ~tight
+    found = found & ~rough
     if found.any():
-        solved = polish(d, step, solved, found, tolerance)
-    stuck = lanes & solved.failed & solved.nonsmooth
-    if d.contact_count > 0 and stuck.any():
-        solved = retry_lanes(d, step, solved, stuck, BREAKING_CYCLES, tolerance)
+        solved = polish(d, step, solved, found, methods[1], tolerance)
     return solved
 
 
 @inline
-def solve_step(d, step, moving, tolerance):
-    """Solve a step of the moving lanes, by one method after another in those that fail."""
-    first = INTERIOR_POINT if d.interior_point > 0 else PROJECTIONS
-    done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
-    solved = Solution(done, moving & ~done, count, residual, nonsmooth)
+def remember_missed_starts(d, tried, missed, known):
+    """Count the steps in a row in which the first method failed; idle lanes keep their count.
+
+    From the second failure on, the next 2, 6, 14 or 30 steps begin with the interior point.
+    """
+    environment = d.environment
+    more = 2.0 * environment.missed_starts + 1.0
+    more = minimum(more, MOST_MISSED_STARTS)
+    left = environment.interior_steps
+    left = where(known, maximum(left - 1.0, 0.0), left)
+    environment.interior_steps = where(missed, more - 1.0, where(tried, 0.0, left))
+    environment.missed_starts = where(missed, more, where(tried, 0.0, environment.missed_starts))
+
+
+@inline
+def solve_with_contacts(d, step, lanes, known, tolerance):
+    """Solve a step with contacts by projections, or by the interior point where those fail.
+
+    In the lanes ``known`` projections failed in the last steps, and the interior point begins.
+    Projections fail for many steps if contacts hold each other, as in a chain of balls on the
+    ground. Returns the solution, and the lanes in which the interior point was resumed.
+    """
+    o = d.full(0.0)
+    tried = lanes & ~known
+    solved = Solution(d.full(False), lanes, o, d.full(1e300), d.full(False))
+    if tried.any():
+        done, count, residual, nonsmooth = attempt(d, step, tried, PROJECTIONS, tolerance)
+        solved = Solution(done, lanes & ~done, count, residual, nonsmooth)
+    missed = tried & solved.failed
+    missed_again = missed & (d.environment.missed_starts > 0.0)
+    begun, resumed = missed & ~missed_again, known | missed_again
+    if begun.any():
+        methods = INTERIOR_POINT, REFINING
+        solved = retry_and_polish(d, step, solved, begun, methods, d.full(False), tolerance)
+    if resumed.any():
+        methods = RESUMED_INTERIOR_POINT, REFINING_BRIEFLY
+        rough = known & d.environment.unpolished
+        solved = retry_and_polish(d, step, solved, resumed, methods, rough, tolerance)
+    lost = known & solved.failed
+    if lost.any():
+        solved = retry_lanes(d, step, solved, lost, PROJECTIONS, tolerance)
+    solved, held = retry_held_lanes(d, step, solved, tolerance)
+    remember_missed_starts(d, tried, missed & ~held, known)
+    return solved, resumed
+
+
+@inline
+def retry_by_splitting(d, step, solved, resumed, tolerance):
+    """Attempt a failed step with contacts split off, and refine the result.
+
+    The result is near a solution, and projections continue from it. In the lanes ``resumed`` the
+    interior point starts anew before: its attempt was resumed from the solution of another step.
+    """
+    anew = resumed & solved.failed
+    if anew.any():
+        methods = INTERIOR_POINT, REFINING
+        solved = retry_and_polish(d, step, solved, anew, methods, d.full(False), tolerance)
     if solved.failed.any():
-        solved = retry_held_lanes(d, step, solved, tolerance)
-        again = solved.failed
-        for _ in range(MOST_ROUNDS):
-            if not again.any():
-                break
-            d.environment.rims_turned = False
-            solved = retry_by_other_methods(d, step, solved, again, tolerance)
-            again = solved.failed & d.environment.rims_turned
-        if d.contact_count > 0:
-            solved = retry_released_lanes(d, step, solved, tolerance)
+        methods = SPLITTING, REFINING
+        solved = retry_and_polish(d, step, solved, solved.failed, methods, d.full(False), tolerance)
+    if solved.failed.any():
+        solved = retry_lanes(d, step, solved, solved.failed, REFINING, tolerance)
+    return solved
+
+
+@inline
+def retry_where_rims_turned(d, step, solved, tolerance):
+    """Attempt a step anew in lanes that failed after rims had turned; the rims stay turned."""
+    methods = (INTERIOR_POINT, REFINING), (SPLITTING, REFINING)
+    for _ in range(MOST_RIM_TURNS):
+        again = solved.failed & d.environment.rims_turned
+        d.environment.rims_turned = False
+        if not again.any():
+            break
+        solved = retry_and_polish(d, step, solved, again, methods[0], d.full(False), tolerance)
+        again = again & solved.failed
+        if again.any():
+            solved = retry_and_polish(d, step, solved, again, methods[1], d.full(False), tolerance)
+        again = again & solved.failed
+        if again.any():
+            solved = retry_lanes(d, step, solved, again, REFINING, tolerance)
+    return solved
+
+
+@inline
+def choose_slow_methods(d, failed, short):
+    """Find the failed lanes in which methods of many iterations are tried.
+
+    These are lanes with ``short`` parts, with turned rims, and with overlaps, which may be
+    released. In other lanes the methods wait for some occasions after they have failed.
+    """
+    environment = d.environment
+    waits = failed & (environment.slow_methods_wait > 0.0)
+    waits = waits & ~short
+    if d.contact_count > 0 and waits.any():
+        waits = waits & ~(find_lanes_to_release(d) | environment.rims_turned)
+    left = environment.slow_methods_wait - 1.0
+    environment.slow_methods_wait = where(waits, left, environment.slow_methods_wait)
+    return failed & ~waits
+
+
+@inline
+def remember_slow_methods(d, tried, failed):
+    """Let slow methods wait for some occasions in lanes in which they have failed."""
+    environment = d.environment
+    wait = where(failed, SLOW_METHODS_WAIT, 0.0)
+    environment.slow_methods_wait = where(tried, wait, environment.slow_methods_wait)
+
+
+@inline
+def retry_by_slow_methods(d, step, solved, resumed, tolerance):
+    """Attempt a step anew in lanes that failed, by methods that take many iterations."""
+    tried = solved.failed
+    if d.contact_count > 0:
+        solved = retry_lanes(d, step, solved, tried, BREAKING_CYCLES, tolerance)
+    if solved.failed.any():
+        solved = retry_lanes(d, step, solved, solved.failed, HALF_STEPS, tolerance)
+    if d.contact_count > 0 and solved.failed.any():
+        solved = retry_by_splitting(d, step, solved, resumed, tolerance)
+        solved = retry_where_rims_turned(d, step, solved, tolerance)
+    if d.contact_count > 0 and solved.failed.any():
+        solved = retry_released_lanes(d, step, solved, tolerance)
+    remember_slow_methods(d, tried, solved.failed)
+    return solved
+
+
+@inline
+def retry_by_further_methods(d, step, solved, resumed, short, tolerance):
+    """Attempt a step anew in lanes in which projections and the interior point failed.
+
+    Further methods take many iterations. After they have failed they wait: halves of the step
+    mostly succeed. Without contacts they would only repeat a damped attempt.
+    """
+    lost = d.full(False)
+    if d.contact_count > 0:
+        lost = solved.failed & ~solved.nonsmooth
+        solved = set_failed_lanes(solved, solved.failed & ~lost)
+    worth = choose_slow_methods(d, solved.failed, short)
+    lost = lost | solved.failed & ~worth
+    if worth.any():
+        solved = set_failed_lanes(solved, worth)
+        solved = retry_by_slow_methods(d, step, solved, resumed, tolerance)
+    return set_failed_lanes(solved, solved.failed | lost)
+
+
+@inline
+def solve_step(d, step, moving, short, tolerance):
+    """Solve a step of the moving lanes, with further attempts in those that fail.
+
+    In the lanes ``short`` no method waits, see ``choose_slow_methods``.
+    """
+    resumed = moving & (d.environment.interior_steps > 0.0)
+    if d.contact_count > 0 and d.interior_point == 0:
+        solved, resumed = solve_with_contacts(d, step, moving, resumed, tolerance)
+    else:
+        first = INTERIOR_POINT if d.interior_point > 0 else PROJECTIONS
+        done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
+        solved = Solution(done, moving & ~done, count, residual, nonsmooth)
+        if d.interior_point > 0:
+            solved, _ = retry_held_lanes(d, step, solved, tolerance)
+            solved, _ = tighten(d, step, solved, solved.done, tolerance)
+    only_limits = d.contact_count == 0 and d.has_limits > 0 and d.interior_point == 0
+    if only_limits and solved.failed.any():
+        methods = (INTERIOR_POINT, REFINING)
+        solved = retry_and_polish(d, step, solved, solved.failed, methods, d.full(False), tolerance)
+        solved, _ = retry_held_lanes(d, step, solved, tolerance)
+    if solved.failed.any():
+        solved = retry_by_further_methods(d, step, solved, resumed, short, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
         clear_relaxation(d)
     remember_held_lanes(d, step, moving, solved.done)

@@ -5,7 +5,10 @@ from typing import Any, NamedTuple
 from vigym.core.compiler.kernel import inline
 
 ITERATIONS = 20  # of a chord iteration
+BRIEF_ITERATIONS = 4  # from a solution, if the last steps needed many
+TIGHTENING_ITERATIONS = 12  # of the interior point with less relaxation
 DAMPED_ITERATIONS = 60  # of damped full Newton
+SPLITTING_ITERATIONS = 150  # where contacts are split from the equations of motion
 
 
 class Step(NamedTuple):
@@ -30,14 +33,23 @@ class Method(NamedTuple):
     Attributes:
         damped: whether full Newton steps are damped, instead of a chord iteration.
         interior_point: whether the interior point solves contacts and limits, not projections.
+        splitting: whether contacts are split from the equations of motion.
         breaks_cycles: whether contacts that alternate between two branches take the third.
+        half_steps: whether nonsmooth lanes start with half steps, and no motor is taken past its
+            largest rate at once.
         warm: whether the attempt starts from the forces and the knot 3 of the last one.
+        brief: whether the attempt is given up after a few iterations.
+        resumes: whether the interior point solved the last steps, too.
     """
 
     damped: bool
     interior_point: bool
+    splitting: bool
     breaks_cycles: bool
+    half_steps: bool
     warm: bool
+    brief: bool
+    resumes: bool
 
 
 class Iteration(NamedTuple):
@@ -49,6 +61,7 @@ class Iteration(NamedTuple):
         prox: proximal part of contact forces.
         kappa: relaxation of the interior point [N m/s].
         tight: final relaxation of the interior point [N m/s].
+        scale: factor on the slopes of the splitting.
         slack: factor by which rounding loosens the tolerance.
         stalled_slack: the same for a residual that has stopped falling, with the rounding of
             positions.
@@ -60,6 +73,7 @@ class Iteration(NamedTuple):
     prox: Any
     kappa: Any
     tight: Any
+    scale: Any
     slack: Any
     stalled_slack: Any
     tolerance: float
@@ -74,11 +88,15 @@ class LawErrors(NamedTuple):
         largest: largest distance, scaled.
         squared: sum of the squared distances [N^2].
         max_step: largest part of the increment that stays inside cones and limits.
+        velocity: distance of velocities from the laws of a splitting, as a force [N].
+        force: distance of forces from the laws of a splitting [N].
     """
 
     largest: Any
     squared: Any
     max_step: Any
+    velocity: Any
+    force: Any
 
 
 class Evaluation(NamedTuple):
@@ -106,6 +124,10 @@ class Evaluation(NamedTuple):
 @inline
 def max_iterations(method):
     """Find the number of iterations after which an attempt has failed."""
+    if method.splitting:
+        return SPLITTING_ITERATIONS
+    if method.brief:
+        return TIGHTENING_ITERATIONS if method.interior_point else BRIEF_ITERATIONS
     return DAMPED_ITERATIONS if method.damped else ITERATIONS
 
 
@@ -125,6 +147,12 @@ class Solution(NamedTuple):
     iterations: Any
     residual: Any
     nonsmooth: Any
+
+
+@inline
+def set_failed_lanes(solved, failed):
+    """Return a solution with other lanes that failed."""
+    return Solution(solved.done, failed, solved.iterations, solved.residual, solved.nonsmooth)
 
 
 @inline

@@ -18,6 +18,7 @@ from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.solver.residual import step_forces
 
 MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
+HALF_STEP_COUNT = 15  # number of half steps in nonsmooth lanes, by the method of half steps
 SHORT, SHORT_INTERIOR = 0.07, 0.005  # step lengths that count as nearly zero
 LITTLE_TAKEN = 0.1  # step length below which an increment with huge forces is refused
 LARGE_RESIDUAL = 10.0  # scaled residual of an increment whose laws contradict each other
@@ -30,13 +31,13 @@ DECREASE = 1e-3  # part of the first order decrease that is required [Armijo]
 
 
 @phase
-def squared_law_errors(d, step_length, per_h, prox):
+def squared_law_errors(d, step_length, per_h, prox, of_contacts):
     """Sum the squared distances of all forces from their laws after a part of the increment.
 
-    Returns the sum [N^2].
+    Contact forces are included only on request. Returns the sum [N^2].
     """
     total = d.full(0.0)
-    if d.contact_count > 0:
+    if of_contacts and d.contact_count > 0:
         total = squared_law_errors_of_contacts(d, step_length, per_h, prox)
     if d.has_bounded_forces > 0:
         total = total + squared_law_errors_of_joints(d, step_length, per_h, step_proximal(total))
@@ -50,14 +51,14 @@ def search_step_length(d, longest, small, per_h, iteration, found):
     Errors below ``small`` [N^2] are accepted. Returns the step length, at most ``longest``: the
     best one found if none is good enough.
     """
-    one = d.full(1.0)
+    one, of_contacts = d.full(1.0), not iteration.method.splitting
     best, least = longest, 1e300 * one
     length, searched = longest, found.nonsmooth
     for _ in range(HALVINGS):
         error = found.errors.squared
         partial = searched & (length < 1.0)
         if partial.any():
-            squared = squared_law_errors(d, length, per_h, iteration.prox)
+            squared = squared_law_errors(d, length, per_h, iteration.prox, of_contacts)
             error = where(partial, squared, error)
         better = searched & (least > error)
         best = where(better, length, best)
@@ -75,17 +76,22 @@ def choose_step_length(d, step, rotation, found, iteration):
     """Limit the increment: no body turns too far, and forces stay in their cones.
 
     Returns the step length. In nonsmooth lanes it is halved until the forces come nearer to their
-    laws. The first increment is not halved, as the guess does not satisfy the dynamics.
+    laws. The first increment is not halved, as the guess does not satisfy the dynamics. The
+    splitting measures only the forces of motors, limits and dry friction. One method takes half
+    steps at first: full steps may flip between sets of contacts for ever.
     """
     damped = iteration.method.damped and not iteration.method.interior_point
     limit = DAMPED_MAX_ROTATION if damped else MAX_ROTATION
     length = limit / maximum(rotation, limit)
     most = found.errors.max_step
     length = minimum(length, most)
-    if iteration.number > 0 and not iteration.method.damped and found.nonsmooth.any():
+    searches = iteration.method.splitting or not iteration.method.damped
+    if iteration.number > 0 and searches and found.nonsmooth.any():
         goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
         per_h = 1.0 / step.h
         length = search_step_length(d, length, goal * goal, per_h, iteration, found)
+    if iteration.method.half_steps and iteration.number < HALF_STEP_COUNT:
+        return where(found.nonsmooth, 0.5 * length, length)
     return length
 
 

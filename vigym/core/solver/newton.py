@@ -23,7 +23,9 @@ from vigym.core.contact.kinematics import evaluate_contact_velocities
 from vigym.core.contact.laws.interior_point_law import (
     adapt_relaxation,
     relaxation_bounds,
+    tightened_relaxation,
 )
+from vigym.core.contact.laws.splitting_law import balance_penalty, start_contacts_sticking
 from vigym.core.contact.rims import turn_dipping_rims
 from vigym.core.contact.update import clear_duals
 from vigym.core.joint.bounded_anchors import (
@@ -74,18 +76,23 @@ STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled re
 def initial_parameters(d, step, method):
     """Find the proximal parameter, and the relaxation at the start and at the end [N m/s].
 
-    Only the interior point has a relaxation, which it reduces. It clears the duals of contacts and
-    the slacks of limits, and measures the speed of impacts.
+    Only the interior point has a relaxation, which it reduces. Unless it continues from a solution,
+    it clears the duals of contacts and the slacks of limits, and measures the speed of impacts.
     """
-    prox = d.full(SOFT_PROX if method.warm else PROX)
+    prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
+    if method.splitting:
+        start_contacts_sticking(d)
     kappa, tight = d.full(0.0), d.full(0.0)
     if d.has_limits > 0:
         clear_relaxation(d)
+    if method.interior_point and method.warm:
+        tight = tightened_relaxation(d, 1.0 / step.h)
+        return prox, tight, tight
     if method.interior_point:
         if d.contact_count > 0:
             sum_joint_closures(d, step.knot3)  # velocities are those of closed joints
             evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
-        kappa, tight = relaxation_bounds(d, 1.0 / step.h)
+        kappa, tight = relaxation_bounds(d, 1.0 / step.h, method.resumes)
         clear_duals(d)
         clear_interior_limits(d)
     return prox, kappa, tight
@@ -106,7 +113,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
             reopened = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
         turned = turn_dipping_rims(d, step.knot2, step.knot3, step.h, candidates)
         reopened = reopened | turned
-        if not method.interior_point:
+        if not (method.interior_point or method.splitting):
             sinking = reanchor_contacts(d, step.h, prox, candidates)
         if d.has_bounded_forces > 0:
             reopened = reopened | reanchor_bounded_forces(d, step.h, candidates)
@@ -170,7 +177,7 @@ def adapt_shifts_of_loop_rows(d, found, slack):
 
 @inline
 def adapt_parameters(d, prox, length, refused, found, iteration):
-    """Find (proximal part, relaxation) of the next iteration.
+    """Find (proximal part, relaxation, scale of the splitting's slopes) of the next iteration.
 
     Laws of contacts are soft after an increment that was refused, and then become firm again. The
     shifts of loop rows are adapted, too.
@@ -181,7 +188,8 @@ def adapt_parameters(d, prox, length, refused, found, iteration):
         prox = choose_firmness(d, prox, refused, d.full(PROX))
     errors = found.errors
     kappa = adapt_relaxation(iteration.kappa, length, errors.max_step, iteration.tight)
-    return prox, kappa
+    scale = balance_penalty(iteration.scale, iteration.number, errors.velocity, errors.force)
+    return prox, kappa, scale
 
 
 @inline
@@ -236,10 +244,10 @@ def attempt(d, step, lanes, method, tolerance):
     active, stale = lanes, lanes
     nonsmooth, done = d.full(False), d.full(False)
     short_steps, iterations = d.full(0.0), d.full(0.0)
-    previous = d.full(1.0)
+    previous, scale = d.full(1.0), d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
     for number in range(max_iterations(method) if lanes.any() else 0):
-        iteration = Iteration(number, method, prox, kappa, tight, slack, stalled, tolerance)
+        iteration = Iteration(number, method, prox, kappa, tight, scale, slack, stalled, tolerance)
         found = evaluate_iterate(d, step, active, stale, nonsmooth, iteration)
         contraction, nonsmooth = found.residual / previous, found.nonsmooth
         residual = where(active, found.residual, residual)
@@ -260,7 +268,7 @@ def attempt(d, step, lanes, method, tolerance):
         iterations, active = spend_iteration(d, iterations, active, hopeless)
         moving = active & ~(reopened | refused)
         missed = take_step(d, step, length, moving, method.interior_point)
-        prox, kappa = adapt_parameters(d, prox, length, refused, found, iteration)
+        prox, kappa, scale = adapt_parameters(d, prox, length, refused, found, iteration)
         bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
         candidates = moving & promising & ~missed
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method, False)

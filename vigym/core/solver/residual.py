@@ -21,6 +21,10 @@ from vigym.core.contact.assembly import (
 )
 from vigym.core.contact.kinematics import detect_contacts, evaluate_contact_velocities
 from vigym.core.contact.laws.interior_point_law import free_fall_speed
+from vigym.core.contact.laws.splitting_law import (
+    linearize_contacts_splitting,
+    update_contacts_splitting,
+)
 from vigym.core.contact.rims import turn_rims_again
 from vigym.core.contact.update import (
     accept_contact_forces,
@@ -192,10 +196,12 @@ def assemble_iterate_forces(d, step, active, iteration):
     if d.contact_count > 0:
         evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
         if iteration.method.interior_point:
-            speed = d.environment.impact_speed
+            speed, resumes = d.environment.impact_speed, iteration.method.resumes
             touching = linearize_contacts_interior(
-                d, per_h, iteration.prox, iteration.kappa, speed, active
+                d, per_h, iteration.prox, iteration.kappa, speed, active, resumes
             )
+        elif iteration.method.splitting:
+            touching = linearize_contacts_splitting(d, per_h, iteration.prox, iteration.scale)
         else:
             touching, of_contacts = linearize_contacts_projection(
                 d, per_h, iteration.prox, iteration.method.breaks_cycles
@@ -215,9 +221,12 @@ def update_contacts(d, iteration, per_h):
     if iteration.method.interior_point:
         speed = free_fall_speed(d, per_h)
         part, largest = update_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
-        return LawErrors(largest, o, part)
+        return LawErrors(largest, o, part, o, o)
+    if iteration.method.splitting:
+        velocity, force = update_contacts_splitting(d, per_h, iteration.prox, iteration.scale)
+        return LawErrors(maximum(velocity, force), o, one, velocity, force)
     largest, squared = update_contacts_projection(d, per_h, iteration.prox)
-    return LawErrors(largest, squared, one)
+    return LawErrors(largest, squared, one, o, o)
 
 
 @inline
@@ -232,19 +241,19 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
     length = d.wide.full(d.environment.length_scale)
     inertial = increment_as_inertial_force(d.wide, step.knot3, d.wide.full(step.h), length)
     inertial = max_over_body_lanes(inertial, one)
-    errors = LawErrors(o, o, one)
+    errors = LawErrors(o, o, one, o, o)
     if d.contact_count > 0:
         errors = update_contacts(d, iteration, per_h)
-    largest, squared, part = errors
+    largest, squared, part, velocity, force = errors
     if d.has_bounded_forces > 0:
         write_closing_increments(d, step.knot3, 1.0)
         of_joints, squared_of_joints, of_limits = update_bounded_forces(
-            d, one, per_h, step_proximal(o)
+            d, one, per_h, step_proximal(o), iteration.method.half_steps
         )
         part = minimum(part, of_limits)
         largest, squared = maximum(of_joints, largest), squared_of_joints + squared
     largest = where(nonsmooth, largest * per_force, 0.0)
-    return inertial * per_force, LawErrors(largest, squared, part)
+    return inertial * per_force, LawErrors(largest, squared, part, velocity, force)
 
 
 @inline
@@ -319,7 +328,7 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
         add_contact_forces(d, weight)
     residual = maximum(gap, solve_to_root(d, step.knot2))
     rotation, left = o, o
-    errors = LawErrors(o, o, o + 1.0)
+    errors = LawErrors(o, o, o + 1.0, o, o)
     any_nonsmooth = nonsmooth.any()
     if has_loops or any_nonsmooth:
         rotation, force, moment, left = solve_to_leaves(d, step.knot3)

@@ -171,6 +171,7 @@ CONTACT_WORK = Table(
     Field("rim_behind", "direction held behind the lowest point, over the turn to it", "1", 3),
     Field("segment_parameter", "place on the own segment at knot 2, from -1 to 1", "1"),
     Field("slope_21", "negated derivative of tangential force 2 by tangential velocity 1", "N s/m"),
+    Field("law_velocity", "velocity that obeys the law, of a splitting", "m/s", 4),
     Field("dual", "duals of the interior point (s, psi)", "m/s", 2),
     Field("dual_next", "these duals after the increment", "m/s", 2),
     Field("dual_slopes", "slopes of psi", "1", 4),

@@ -13,7 +13,7 @@ cone. Torsion keeps its projection.
 """
 
 from vigym.core.body.correction import free_fall_acceleration
-from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.kernel import inline, no_lanes, phase, zero
 from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.contact.laws.projection_law import (
@@ -29,7 +29,12 @@ from vigym.core.math.vectors import select3, zero3
 
 RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
 IMPACT = 0.1  # the same in impacts: part of the power that stops the mass of all bodies in a step
+RESUMED = 5e-4  # the same where the last steps began with the interior point too
+RESUMED_SPEED = 0.03  # part of ``free_fall_speed`` that duals start from then
 TIGHT = 1e-5  # kappa at the end, in the same unit
+TIGHTENED = 1e-5  # kappa where forces act at gaps, in parts of that at the end
+# Such forces and gaps: parts of the weight that the contact meets, and of the length scale
+MUCH_LOAD, MUCH_GAP = 0.1, 1e-5
 NEARLY_NOTHING = 0.02  # part of an increment inside the cones below which kappa rises
 RAISED, MOST_RAISED = 10.0, 1e8  # factor on kappa then, and the largest in parts of that at the end
 CENTRED = 0.2  # factor by which kappa falls where the last increment was not cut by more than half
@@ -57,7 +62,7 @@ def max_approach_speed(d):
 
 
 @inline
-def relaxation_bounds(d, per_h):
+def relaxation_bounds(d, per_h, resumes):
     """Compute the relaxations that an attempt starts with and that it ends with [N m/s].
 
     It starts with more where contacts approach fast: near the boundary of their cones increments
@@ -67,9 +72,37 @@ def relaxation_bounds(d, per_h):
     slowest = free_fall_speed(d, per_h)
     scale = d.environment.force_scale * slowest
     fastest = max_approach_speed(d)
+    if resumes:
+        d.environment.impact_speed = RESUMED_SPEED * slowest
+        return RESUMED * scale, TIGHT * scale
     d.environment.impact_speed = maximum(fastest, slowest)
     hardest = d.environment.force_scale * fastest * fastest / slowest
     return maximum(RELAXED * scale, IMPACT * hardest), TIGHT * scale
+
+
+@inline
+def tightened_relaxation(d, per_h):
+    """Compute the relaxation with which forces at gaps are solved again [N m/s]."""
+    return TIGHTENED * TIGHT * d.environment.force_scale * free_fall_speed(d, per_h)
+
+
+@phase(needs="contacts", otherwise=no_lanes)
+def find_lanes_of_forces_at_gaps(d, h):
+    """Find the lanes in which the relaxation holds up a body that is above the ground.
+
+    The force of a contact is a good part of the weight that it meets there, and its gap is open: a
+    light limb of a heavy body would float. ``h`` is the step [s].
+    """
+    found = d.full(False)
+    acceleration = MUCH_LOAD * free_fall_acceleration(d)
+    rate = MUCH_GAP * d.environment.length_scale / absolute(h)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.active.any() and not is_nonholonomic(contact):
+            loaded = contact.force[0] > acceleration * contact.effective_mass
+            open_gap = contact.dual[0] > rate
+            found = found | contact.active & loaded & open_gap
+    return found
 
 
 @inline
@@ -152,14 +185,14 @@ def set_interior_force(d, contact, force, slopes, torsion):
 
 
 @inline
-def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes):
+def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes, resumes):
     """Linearize a contact's force about the current iterate; returns the active lanes.
 
     Its force and duals are moved into their cones in the ``lanes`` that are being solved. In a
     solved lane they are its solution, which may lie outside by rounding, and are kept.
 
     An attempt from afar starts with a product of force and velocity that is kappa at least, and the
-    same at contacts that approach slowly.
+    same at contacts that approach slowly. One that ``resumes`` starts with small forces.
     """
     active = contact.active
     o = d.full(0.0)
@@ -169,7 +202,7 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes):
     contact.scaled_tangent_2 = t2
     u = scaled_velocity(contact, contact.velocity, t1, t2)
     last, dual = contact.force, contact.dual
-    least = kappa / speed
+    least = rho * speed if resumes else kappa / speed
     f, s, psi = choose_first_iterate(last, u, dual[0], dual[1], kappa, speed, least)
     force = select3(active & lanes, f, (last[0], last[1], last[2]))
     contact.force = (force[0], force[1], force[2], last[3])
