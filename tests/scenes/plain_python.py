@@ -72,7 +72,7 @@ def solved_step(sim, h):
     """Data, step and solution of a step of size h from the present knot; nothing is accepted yet."""
     with np.errstate(all="ignore"):
         d, step = step_of(sim, h)
-        solved = solve_step(d, step, np.True_, TOLERANCE)
+        solved = solve_step(d, step, np.True_, np.False_, TOLERANCE)
     assert solved.done
     return d, step, solved
 

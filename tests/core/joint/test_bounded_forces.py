@@ -32,7 +32,7 @@ def falling():
 def test_an_increment_near_the_solution_leads_to_the_laws(make):
     d, step, found = evaluated_step(make(), H, 5)
     assert found.nonsmooth
-    worst, squared, part = bounded_forces.update_bounded_forces(d, ONE, 1.0 / step.h, PROX)
+    worst, squared, part = bounded_forces.update_bounded_forces(d, ONE, 1.0 / step.h, PROX, False)
     assert worst < 1e-6
     assert squared <= d.dof_count * worst**2
     assert part == 1.0
@@ -41,7 +41,7 @@ def test_an_increment_near_the_solution_leads_to_the_laws(make):
 def test_after_a_whole_increment_a_motor_gives_its_command():
     """It is linear in the motion: what an increment leads to is what the next iteration commands."""
     d, step, _ = evaluated_step(driven(), H, 0)
-    bounded_forces.update_bounded_forces(d, np.float64(0.0), 1.0 / step.h, PROX)
+    bounded_forces.update_bounded_forces(d, np.float64(0.0), 1.0 / step.h, PROX, False)
     before, after = d.dof(0).motor_command, d.dof(0).affine_forces[0]
     d, _, _ = evaluated_step(driven(), H, 1)
     assert d.dof(0).forces[0] == pytest.approx(d.dof(0).motor_command, rel=1e-9)

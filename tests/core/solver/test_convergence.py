@@ -45,12 +45,19 @@ def test_the_next_residual_of_a_chord_is_below_its_prediction(rates):
 
 
 def found(residual, nonsmooth=False, gap=0.0):
-    errors = LawErrors(O, O, ONE)
+    errors = LawErrors(O, O, ONE, O, O)
     return Evaluation(np.float64(residual), O, np.float64(gap), O, np.bool_(nonsmooth), O, errors)
 
 
 def is_converged(*given, number=1, contraction=0.01, active=True, method=PROJECTIONS, **changed):
-    values = {"prox": PROX, "kappa": O, "tight": O, "slack": ONE, "stalled_slack": ONE} | changed
+    values = {
+        "prox": PROX,
+        "kappa": O,
+        "tight": O,
+        "scale": ONE,
+        "slack": ONE,
+        "stalled_slack": ONE,
+    } | changed
     iteration = Iteration(number=number, method=method, tolerance=TOLERANCE, **values)
     return bool(
         convergence.converged(
@@ -93,7 +100,7 @@ def test_rounding_loosens_the_tolerance_in_proportion_to_the_term():
 
 
 def test_the_slope_of_a_prediction_by_the_residual_is_its_contraction():
-    iteration = Iteration(1, PROJECTIONS, PROX, O, O, ONE, ONE, TOLERANCE)
+    iteration = Iteration(1, PROJECTIONS, PROX, O, O, ONE, ONE, ONE, TOLERANCE)
     slope = derivative(
         lambda x: convergence.predict_residual(D, found(1e-5 + x[0]), 0.01, O, ONE, iteration)[0],
         (1.0,),

@@ -12,7 +12,7 @@ from vigym.core.solver.iteration import Iteration, LawErrors
 
 H = 0.01
 ONE = np.float64(1.0)
-ITERATION = Iteration(1, PROJECTIONS, 1e-5, 0.0, 0.0, ONE, ONE, TOLERANCE)
+ITERATION = Iteration(1, PROJECTIONS, 1e-5, 0.0, 0.0, ONE, ONE, ONE, TOLERANCE)
 
 
 def sliding():
@@ -36,7 +36,7 @@ def test_errors_of_laws_before_and_after_the_increment_are_those_of_the_evaluati
     assert found.nonsmooth
     assert found.squared_errors > 1e-3
     for length, expected in ((0.0, found.squared_errors), (1.0, found.errors.squared)):
-        squared = line_search.squared_law_errors(d, np.float64(length), 1.0 / step.h, 1e-5)
+        squared = line_search.squared_law_errors(d, np.float64(length), 1.0 / step.h, 1e-5, True)
         assert squared == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
@@ -73,7 +73,7 @@ def searched(monkeypatch, squared, longest=ONE):
         "squared_law_errors",
         lambda d, length, per_h, prox: np.float64(squared(length)),
     )
-    errors = LawErrors(ONE, np.float64(squared(1.0)), ONE)
+    errors = LawErrors(ONE, np.float64(squared(1.0)), ONE, ONE, ONE)
     found = Fields(nonsmooth=np.True_, squared_errors=np.float64(squared(0.0)), errors=errors)
     return line_search.search_step_length(Fields(), longest, 1e-20, 1.0 / H, ITERATION, found)
 
@@ -91,7 +91,7 @@ def test_where_errors_only_grow_the_best_length_is_taken(monkeypatch):
 
 @pytest.mark.parametrize(("rotation", "most"), [(0.1, 1.0), (4.0, 1.0), (0.1, 0.3)])
 def test_no_body_turns_too_far_and_forces_stay_in_their_cones(rotation, most):
-    found = Fields(nonsmooth=np.False_, errors=LawErrors(ONE, ONE, np.float64(most)))
+    found = Fields(nonsmooth=np.False_, errors=LawErrors(ONE, ONE, np.float64(most), ONE, ONE))
     length = line_search.choose_step_length(
         Fields(), Fields(h=H), np.float64(rotation), found, ITERATION
     )
