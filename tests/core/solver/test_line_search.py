@@ -71,7 +71,7 @@ def searched(monkeypatch, squared, longest=ONE):
     monkeypatch.setattr(
         line_search,
         "squared_law_errors",
-        lambda d, length, per_h, prox: np.float64(squared(length)),
+        lambda d, length, *given: np.float64(squared(length)),
     )
     errors = LawErrors(ONE, np.float64(squared(1.0)), ONE, ONE, ONE)
     found = Fields(nonsmooth=np.True_, squared_errors=np.float64(squared(0.0)), errors=errors)
