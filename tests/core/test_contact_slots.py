@@ -151,10 +151,8 @@ SNAKES = {
 @pytest.mark.parametrize("name", SNAKES)
 def test_a_single_environment_moves_as_one_of_a_batch(name, solver):
     mech, count = SNAKES[name](), 3
-    # with torsion the interior point takes more than 3000 iterations in one of these steps
-    options = {"timestep": 0.005, "contact_solver": solver, "max_iterations": 20_000}
-    batch = Simulator(mech, batch=count, **options)
-    singles = [Simulator(mech, **options) for _ in range(count)]
+    batch = Simulator(mech, timestep=0.005, batch=count, contact_solver=solver)
+    singles = [Simulator(mech, timestep=0.005, contact_solver=solver) for _ in range(count)]
     batch.reset()
     for single in singles:
         single.reset()
