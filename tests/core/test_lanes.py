@@ -9,7 +9,7 @@ import pytest
 
 from vigym.core.compiler.kernel import entry
 from vigym.core.compiler.lanes import arctan2, max_over_body_lanes, pointer, vector_token
-from vigym.core.compiler.simd import LANES, load, store
+from vigym.core.compiler.simd import LANES, load, maximum, minimum, store, where
 
 
 @entry
@@ -33,6 +33,14 @@ def any_set(values):
     """Whether any lane of the first register is above zero."""
     table = pointer(values)
     return (load(table, 0, vector_token(table)) > 0.0).any()
+
+
+@entry
+def choices(x, out):
+    """Choices between whole numbers and a float."""
+    out[0] = where(x > 64.0, 64, x)
+    out[1] = maximum(1, x)
+    out[2] = minimum(3, x)
 
 
 @entry
@@ -81,3 +89,9 @@ def test_the_largest_lane_is_found_wherever_it_is(k):
     assert largest_lane(values) == 9.0
     values[k] = np.nan  # is never lost
     assert np.isnan(largest_lane(values))
+
+
+def test_a_choice_between_a_whole_number_and_a_float_is_a_float():
+    found = np.zeros(3)
+    choices(2.75, found)
+    assert found.tolist() == [2.75, 2.75, 2.75]
