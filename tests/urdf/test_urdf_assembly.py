@@ -1,5 +1,7 @@
 """Assembly of loops: within the limits of joints where a pose is, past the antipode, and never silent."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -33,13 +35,16 @@ def four_bar(limits=None, name="pivot") -> tuple[str, ...]:
     )
 
 
-def closed_pose(crank: float) -> np.ndarray:
-    """Return the three angles of the four-bar at an angle of the crank, by triangles."""
+def closed_pose(crank: float, side: float = 1.0) -> np.ndarray:
+    """Return the three angles of the four-bar at an angle of the crank, by triangles.
+
+    The pin is on one side of the line through the coupler's and the rocker's other ends.
+    """
     pin = CRANK * np.exp(1j * crank)
     diagonal = BASE - pin
     length = abs(diagonal)
     opening = np.arccos((length**2 + COUPLER**2 - ROCKER**2) / (2 * length * COUPLER))
-    coupler = np.angle(diagonal) + opening
+    coupler = np.angle(diagonal) + side * opening
     rocker = np.angle(pin + COUPLER * np.exp(1j * coupler) - BASE)
     return -np.array([crank, coupler - crank, rocker])  # positive turns about y are downwards
 
@@ -94,4 +99,17 @@ def test_frames_that_are_half_a_turn_apart_are_closed(count):
         mech.add_joint(f"end{number}", "fixed", "world", parent, **ends, **turned)
     sums = np.sum(mech.structure.assembly.reshape(count, 3), axis=1)
     np.testing.assert_allclose(np.cos(sums), -1.0, atol=1e-12)
+    assert np.max(Simulator(mech).constraint_residual()) < 1e-9
+
+
+def test_loops_that_share_no_motion_come_within_their_limits_apart(load):
+    """Random poses of all loops together are almost never within the limits of each."""
+    names = "motor|elbow|pivot|pin|crank|coupler|rocker"
+    parts = []
+    for number, crank in enumerate(np.linspace(-1.2, 1.3, 6)):
+        angle = closed_pose(crank, side=(-1) ** number)[1]
+        world, *rest = four_bar((angle - 0.02, angle + 0.02), "elbow")
+        parts += [re.sub(rf'"({names})"', rf'"\g<1>{number}"', part) for part in rest]
+    mech = load(world, *parts)
+    assert mech.structure.beyond_limits == ()
     assert np.max(Simulator(mech).constraint_residual()) < 1e-9

@@ -137,9 +137,25 @@ def test_bounds_that_are_not_given_are_none_and_every_blank_is_told(load, type):
         assert any(f"joint 'j' <limit>: {told}" in str(note) for note in mech.notes)
 
 
-def test_a_velocity_of_zero_is_a_blank(load):
-    mech = load(
-        link("a"), link("b"), joint("j", "continuous", "a", "b", '<limit effort="1" velocity="0"/>')
-    )
-    assert mech.joints["j"].velocity is None
-    assert any("joint 'j' <limit>: velocity 0 is a blank" in str(note) for note in mech.notes)
+@pytest.mark.parametrize("type", ["revolute", "prismatic"])
+def test_a_joint_without_limit_has_no_bounds(load, type):
+    mech = load(link("a"), link("b"), joint("j", type, "a", "b", ""))
+    assert mech.joints["j"].limits is None
+    assert any("joint 'j': no <limit> is read as a joint" in str(note) for note in mech.notes)
+
+
+@pytest.mark.parametrize(("name", "blank"), [("velocity", 0), ("velocity", -1), ("effort", -1)])
+def test_blanks_of_exporters_are_no_limits(load, name, blank):
+    limit = f'<limit {name}="{blank}"/>'
+    mech = load(link("a"), link("b"), joint("j", "continuous", "a", "b", limit))
+    assert (mech.joints["j"].velocity, mech.joints["j"].effort) == (None, None)
+    told = f"joint 'j' <limit>: {name} {blank} is a blank"
+    assert any(told in str(note) for note in mech.notes)
+
+
+def test_a_robot_without_name_is_called_as_its_file(tmp_path):
+    file = tmp_path / "crane.urdf"
+    file.write_text(f"<robot>{link('a')}</robot>")
+    mech = load_urdf(file)
+    assert mech.name == "crane"
+    assert any("no name and is called 'crane'" in str(note) for note in mech.notes)

@@ -176,9 +176,20 @@ def assemble(loops: Loops, generator: np.random.Generator) -> Array:
     with joints turned by half a turn and random poses within limits, where those lead beyond
     limits, or nowhere: a frame that is off by half a turn stays so.
 
+    Loops that share no degree of freedom are assembled apart.
+
     Raises:
         AssemblyError: loops that cannot be closed.
     """
+    coordinates = loops.system.tree.start[None].copy()
+    for part in loops.independent_parts():
+        found = _assemble_part(part, generator)
+        coordinates = np.where(found != loops.system.tree.start, found, coordinates)
+    return coordinates
+
+
+def _assemble_part(loops: Loops, generator: np.random.Generator) -> Array:
+    """Return tree coordinates (1, n_q) where loops that share degrees of freedom are closed."""
     system = loops.system
     zero = system.tree.start[None]
     nearest = candidates = evaluate_candidates(system, zero)

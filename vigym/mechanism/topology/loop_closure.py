@@ -54,21 +54,29 @@ def close_loops(system: LoopSystem, start: Array, moving: Array | None = None) -
     allowed = allowed if moving is None else moving & allowed
     values, derivatives = system.evaluate(tree.poses(best))
     mu, stalled = np.ones(len(start)), np.zeros(len(start), int)
+    active = np.arange(len(start))
     for _ in range(_ITERATIONS):
-        step = _damped_step(values, derivatives * allowed[:, None], mu) * allowed
-        smaller = np.minimum(_largest(step), _largest(values))
-        active = (smaller > _ROUNDING) & (stalled < _PATIENCE)
-        if not active.any():
+        step = np.zeros((len(active), system.dofs))
+        step[:, system.moving] = _damped_step(
+            values[active],
+            (derivatives[active] * allowed[active, None])[:, :, system.moving],
+            mu[active],
+        )
+        step *= allowed[active]
+        smaller = np.minimum(_largest(step), _largest(values[active]))
+        goes_on = (smaller > _ROUNDING) & (stalled[active] < _PATIENCE)
+        active, step = active[goes_on], step[goes_on]
+        if not len(active):
             break
-        trial = system.integrate_rates(best, step)
+        trial = system.integrate_rates(best[active], step)
         new_values, new_derivatives = system.evaluate(tree.poses(trial))
-        norms = np.linalg.norm(new_values, axis=1), np.linalg.norm(values, axis=1)
-        better = active & (norms[0] < norms[1])
-        best[better] = trial[better]
-        values[better] = new_values[better]
-        derivatives[better] = new_derivatives[better]
-        mu = np.where(better, np.maximum(mu / 10.0, 1e-4), mu * 10.0)
-        stalled = np.where(better, 0, stalled + 1)
+        norms = np.linalg.norm(new_values, axis=1), np.linalg.norm(values[active], axis=1)
+        better = norms[0] < norms[1]
+        moved = active[better]
+        best[moved], values[moved] = trial[better], new_values[better]
+        derivatives[moved] = new_derivatives[better]
+        mu[active] = np.where(better, np.maximum(mu[active] / 10.0, 1e-4), mu[active] * 10.0)
+        stalled[active] = np.where(better, 0, stalled[active] + 1)
     return evaluate_candidates(system, best)
 
 

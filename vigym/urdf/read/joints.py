@@ -43,9 +43,6 @@ def read_joint(node: Node) -> TreeJoint:
         axis, axis2 = _X, _Y
     elif node.is_drake and joint_type.name == "planar":
         axis = _Z
-    if joint_type.bounded and node.only("limit") is None:
-        expected = f"one for a {joint_type.name} joint (revolute without limits is continuous)"
-        raise node.error("no <limit>", expected)
     parameters = read_parameters(node, joint_type)
     return TreeJoint(
         name=name,
@@ -114,13 +111,26 @@ def read_parameters(node: Node, joint_type: JointType) -> dict[str, Any]:
 def _read_limit(node: Node, joint_type: JointType) -> dict[str, Any]:
     limit = node.only("limit")
     if limit is None:
+        if joint_type.bounded:
+            node.note("changed", "no <limit> is read as a joint without limits")
         return {}
-    effort = limit.number("effort", low=0.0) if limit.has("effort") else None
-    velocity = limit.number("velocity", low=0.0) if limit.has("velocity") else None
-    if velocity == 0.0:
-        limit.note("ignored", "velocity 0 is a blank that nobody filled in: no velocity limit")
-        velocity = None
-    return {"limits": _read_bounds(limit, joint_type), "effort": effort, "velocity": velocity}
+    return {
+        "limits": _read_bounds(limit, joint_type),
+        "effort": _read_bound(limit, "effort", blanks=(-1.0,)),
+        "velocity": _read_bound(limit, "velocity", blanks=(-1.0, 0.0)),
+    }
+
+
+def _read_bound(limit: Node, name: str, blanks: tuple[float, ...]) -> float | None:
+    """Return an attribute of a <limit>; None for a blank, and without the attribute."""
+    if not limit.has(name):
+        return None
+    found = limit.number(name)
+    if found in blanks:
+        message = f"{name} {found:g} is a blank that nobody filled in: no {name} limit"
+        limit.note("ignored", message)
+        return None
+    return limit.number(name, low=0.0)
 
 
 def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | None:

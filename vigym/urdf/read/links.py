@@ -49,13 +49,21 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
     for reference in find_references(joints, loops):
         check_reference(robot.path, names, reference)
     return Robot(
-        name=robot.text("name"),
+        name=_name_of(robot),
         path=robot.path,
         links={link.name: link for link in links},
         joints={joint.name: joint for joint in joints},
         loops=loops,
         notes=robot.notes,
     )
+
+
+def _name_of(robot: Node) -> str:
+    """Return the name of a robot; that of its file without one."""
+    if robot.has("name"):
+        return robot.text("name")
+    robot.note("changed", f"has no name and is called {robot.path.stem!r}, as the file")
+    return robot.path.stem
 
 
 def check_unique(robot: Node, kind: str, names: list[str]) -> None:
