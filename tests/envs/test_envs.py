@@ -4,6 +4,7 @@ import copy
 import os
 import pickle
 import warnings
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -132,6 +133,16 @@ def test_reward_weights_are_options(name, options):
     env = gym.make(name, **options, **weights)
     env.reset(seed=0)
     assert env.step(actions(env, 1)[0])[1] == 0.0
+
+
+@every
+@pytest.mark.parametrize("batch", [None, 2])
+def test_every_environment_takes_options_of_the_simulator(name, options, batch):
+    given = {"loops": "local", "tolerance": 1e-9, "max_iterations": 2000}
+    given |= {"friction_cone": "pyramid", "contact_solver": "newton", "order": 2}
+    make = gym.make if batch is None else partial(gym.make_vec, num_envs=batch)
+    found = make(name, simulator=given, **options).unwrapped.sim.options
+    assert {key: getattr(found, key) for key in given} == given
 
 
 @every

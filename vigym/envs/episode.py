@@ -96,6 +96,7 @@ class EpisodeRunner:
         self.mechanism = task.mechanism()
         self.efforts = effort_limits(self.mechanism)
         options: Any = {"batch": batch, "threads": threads, "precision": precision}
+        options |= task.simulator or {}
         self.sim = Simulator(self.mechanism, timestep=task.timestep, **options)
         self.dt, size = task.timestep * task.frame_skip, self.efforts.size
         self._sensors: SensorSuite | None = None

@@ -32,11 +32,15 @@ Start = Array | Mapping[str, ArrayLike]
 
 NUMBERS = frozenset([float, np.float64, bool, np.bool_])  # types of values of one environment
 _WEIGHT = "_weight"
+_SIMULATOR = frozenset(
+    ("order", "loops", "tolerance", "max_iterations", "friction_cone", "contact_solver")
+)
 # Type and description of every shared option, in the order of the table.
 _SHARED = {
     "timestep": ("float", "integrator step (s)"),
     "frame_skip": ("int", "integrator steps per control step"),
     "reset_noise_scale": ("float", "half width of the initial noise (rad, rad/s)"),
+    "simulator": ("dict", "options of `vigym.Simulator`: loops, tolerance, friction_cone, ..."),
     "sensors": ("tuple", "readings added to the observation; see `vigym.envs.robots.sensors`"),
     "randomization": ("dict", "random physical parameters; see `vigym.envs.perturbations`"),
     "observation_noise": (
@@ -72,6 +76,8 @@ class Task(ABC):
     Attributes:
         timestep: integrator step [s].
         frame_skip: integrator steps per control step.
+        simulator: options of the `vigym.Simulator` that no other option of the environment sets:
+            order, loops, tolerance, max_iterations, friction_cone, contact_solver; None: none.
         sensors: whose readings follow the task's own observation.
         reset_noise_scale: size of the random part of the initial state; 0: always the same start.
         grounded: property of the task, no option: floating bodies start in touch with the ground.
@@ -88,6 +94,7 @@ class Task(ABC):
     timestep: float = 0.01
     frame_skip: int = 5
     reset_noise_scale: float = 0.1
+    simulator: Mapping[str, Any] | None = None
     sensors: Sequence[Sensor] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -101,6 +108,13 @@ class Task(ABC):
         require_whole("frame_skip", self.frame_skip, 1)
         noise = self.reset_noise_scale
         require(is_number(noise) and noise >= 0.0, "reset_noise_scale", noise, "a number >= 0")
+        require(
+            isinstance(self.simulator, Mapping | None)
+            and not set(self.simulator or ()) - _SIMULATOR,
+            "simulator",
+            self.simulator,
+            f"a dictionary with any of: {', '.join(sorted(_SIMULATOR))}",
+        )
         require_sensors(self.sensors)
         for term, weight in self.weights.items():
             require(is_number(weight), term + _WEIGHT, weight, "a finite number")
@@ -287,5 +301,5 @@ def _defaults(task: Any) -> dict[str, Any]:
     }
     return shared | {
         name: getattr(task, name)
-        for name in ("timestep", "frame_skip", "reset_noise_scale", "sensors")
+        for name in ("timestep", "frame_skip", "reset_noise_scale", "simulator", "sensors")
     }
