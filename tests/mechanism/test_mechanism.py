@@ -81,11 +81,19 @@ def test_coordinates_of_every_type():
         "spherical": 3,
         "planar": 3,
         "universal": 2,
+        "sliding_on_plane": 2,
+        "fixed_orientation": 3,
+        "fixed_direction": 4,
+        "universal_on_line": 3,
+        "universal_on_plane": 4,
+        "universal_in_space": 5,
+        "point_on_line": 4,
+        "point_on_plane": 5,
     }
     for type, count in {**freedoms, "floating": 6}.items():
         mech = Mechanism()
         mech.add_body("a", 1.0, ONE)
-        extra = {"axis2": (1, 0, 0)} if type == "universal" else {}
+        extra = {"axis2": (1, 0, 0)} if JOINT_TYPES[type].needs_second_axis else {}
         mech.add_joint("j", type, "world", "a", (0, 0, 0), effort=2.0 if count else None, **extra)
         assert (
             mech.degrees_of_freedom == len(mech.velocity_names) == len(mech.actuator_names) == count

@@ -133,7 +133,7 @@ class TwinJoint:
         xa, qa = pose_a
         xb, qb = pose_b
         self.name = joint.name
-        self.type = joint.type
+        self.turns_about_two = joint.joint_type.needs_second_axis
         self.a = a
         self.b = b
         self.slides, self.turns = (
@@ -170,9 +170,10 @@ class TwinJoint:
                 rotate(conj(qb), joint.child_position - xb),
             )
             self.q_off = mul(conj(qa), mul(conj(other), qb))
-            ball = joint.type == "spherical"
-            frame = matrix(mul(conj(other), qb)) if ball else joint_frame(joint.axis, joint.axis2)
+            frame = joint_frame(joint.axis, joint.axis2)
             self.frame_a, self.frame_b = matrix(qa).T @ frame, matrix(qb).T @ matrix(other) @ frame
+            if self.ball:  # turns about the child's own axes
+                self.frame_b = np.eye(3)
 
     def displacement(self, x, q):
         """(dx in the parent, e) from the poses of all bodies, (..., n, 3) and (..., n, 4)."""
@@ -184,7 +185,7 @@ class TwinJoint:
         """Position residual (..., 6 - n_free) [m, rad]."""
         dx, e = self.displacement(x, q)
         phi = 2.0 * e[..., 1:] @ self.frame_b
-        if self.type == "universal":  # the two axes stay perpendicular
+        if self.turns_about_two:  # the two axes stay perpendicular
             phi[..., 1] = e[..., 0] * phi[..., 1] - 0.5 * phi[..., 0] * phi[..., 2]
         return np.concatenate(
             [(dx @ self.frame_a)[..., self.cut_slides], phi[..., self.cut_turns]], axis=-1
@@ -196,7 +197,7 @@ class TwinJoint:
         s = dx @ self.frame_a[:, self.slides]
         (X, Y, Z) = np.moveaxis(e[..., 1:] @ self.frame_b, -1, 0)
         w = e[..., 0]
-        if self.type == "universal":  # e = (about axis by the first) (about axis2 by the second)
+        if self.turns_about_two:  # e = (about axis by the first) (about axis2 by the second)
             first = np.arctan2(X * Y + w * Z, w * w + X * X - 0.5)
             second = np.arctan2(Y * Z + w * X, w * w + Z * Z - 0.5)
             return s, np.stack([first, second], axis=-1), e
@@ -263,7 +264,7 @@ class TwinJoint:
 
         constrained = [slide(i) for i in self.cut_slides] + [tilt(i) for i in self.cut_turns]
         free = [slide(i) for i in self.slides] + [turn(self.frame_b[:, i]) for i in self.turns]
-        if self.type == "universal":
+        if self.turns_about_two:
             first = rb.T @ ra @ self.frame_a[:, 2]
-            constrained[-1], free[0] = turn(cross(first, self.frame_b[:, 0])), turn(first)
+            constrained[-1], free[-2] = turn(cross(first, self.frame_b[:, 0])), turn(first)
         return np.reshape(constrained, (-1, 12)), np.reshape(free, (-1, 12))

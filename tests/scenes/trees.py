@@ -61,12 +61,12 @@ def random_tree(
         parents = (["world"] if to_world else ["root"]) + [f"b{k}" for k in range(i)]
         axis = unit(rng.normal(size=3))
         values = {"axis": axis}
-        if kind == "universal":
+        if JOINT_TYPES[kind].needs_second_axis:
             values["axis2"] = unit(np.cross(axis, rng.normal(size=3)))
         if kind != "fixed":
             values |= {"damping": damping * rng.uniform(0.5, 2.0), "effort": np.inf}
             values |= {"stiffness": springs * rng.uniform(2.0, 8.0)}
-        if kind not in ("fixed", "spherical", "floating"):
+        if kind != "fixed" and not JOINT_TYPES[kind].has_quaternion:
             values |= {
                 "armature": armature * rng.uniform(0.05, 0.3),
                 "rest": rng.uniform(-0.3, 0.3),

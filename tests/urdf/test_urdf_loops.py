@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 from scenes.minitaur_urdf import MASS, minitaur
 from scenes.urdf_text import ARMS, HINGE, ball, constraint, joint, link, loop
 from vigym.mechanism.elements.errors import AssemblyError, UrdfError
+from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.read.joints import LOOP_JOINT_TYPES
 
@@ -64,13 +65,14 @@ def test_a_loop_joint_may_have_an_actuator(load, tmp_path):
 
 @pytest.mark.parametrize("type", LOOP_JOINT_TYPES)
 def test_every_type_closes_loops(load, type):
-    inside = HINGE + ('<axis2 xyz="0 0 3"/>' if type == "universal" else "")
+    universal = JOINT_TYPES[type].needs_second_axis
+    inside = HINGE + ('<axis2 xyz="0 0 3"/>' if universal else "")
     mech = load(*ARMS, loop(type, inside=inside))
     (closing,) = mech.closing_joints
     assert closing.type == type
-    if type not in ("fixed", "spherical"):
+    if JOINT_TYPES[type].needs_axis:
         assert closing.axis.tolist() == [0, 1, 0]
-    if type == "universal":
+    if universal:
         assert closing.axis2.tolist() == [0, 0, 1]
         assert "<axis2>: length 3 scaled to 1" in actions(mech)["changed"]
 
@@ -315,3 +317,15 @@ def test_the_minitaur(tmp_path, closing):
     assert len(mech.actuator_names) == 8
     assert mech.degrees_of_freedom == 14
     assert mech.redundant_constraints == {"revolute": 12, "spherical": 4}[closing]
+
+
+@pytest.mark.parametrize("type", LOOP_JOINT_TYPES)
+def test_the_world_may_be_the_child_of_types_that_are_the_same_when_reversed(load, type):
+    """The free translations of a joint are fixed in its parent: not of all types in its child."""
+    parts = HINGE + ('<axis2 xyz="1 0 0"/>' if JOINT_TYPES[type].needs_second_axis else "")
+    closing = loop(type, 'link="left" xyz="0 0 1"', 'link="world" xyz="0 0 1"', parts)
+    if type in ("point_on_line", "point_on_plane", "universal_on_line", "universal_on_plane"):
+        with pytest.raises(UrdfError, match=f"the world as the child of a {type} joint"):
+            load(*ARMS, closing)
+    else:
+        assert load(*ARMS, closing).joints["d"].parent == "world"

@@ -1,16 +1,16 @@
 """Files that pybullet's loader alone reads wrongly without a word, or crashes on though they are fine."""
 
 import locale
-from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from scenes.urdf_text import INERTIAL, joint, link
 from vigym.mechanism.elements.errors import UrdfError
 from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.urdf.convert import cross_check
 from vigym.urdf.convert.load import load_urdf
-from vigym.urdf.read.joints import TREE_JOINT_TYPES
 
 
 def test_long_lines_do_not_cut_numbers(tmp_path):
@@ -109,14 +109,32 @@ def test_long_chains_load(tmp_path):
     assert load_urdf(file).bodies[f"l{count - 1}"].position.tolist() == [0.0, 0.0, count - 1.0]
 
 
-def test_a_joint_type_that_pybullet_lacks_needs_only_a_name_in_the_table(load, monkeypatch):
-    row = replace(JOINT_TYPES["cylindrical"], urdf="cylindrical")
-    monkeypatch.setitem(JOINT_TYPES, "cylindrical", row)
-    monkeypatch.setitem(TREE_JOINT_TYPES, "cylindrical", row)
-    placed = '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0 1 0"/><dynamics damping="0.5"/>'
-    joint_read = load(link("a"), link("b"), joint("j", "cylindrical", "a", "b", placed)).joints["j"]
-    assert (joint_read.type, joint_read.damping) == ("cylindrical", 0.5)
-    assert joint_read.position.tolist() == [1.0, 2.0, 3.0]
+@pytest.mark.parametrize("type", JOINT_TYPES)
+def test_every_joint_type_is_read_with_its_place_and_axes(load, type):
+    placed = '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0 1 0"/>'
+    if JOINT_TYPES[type].needs_second_axis:
+        placed += '<axis2 xyz="1 0 0"/>'
+    damping = '<dynamics damping="0.5"/>' if type != "fixed" else ""
+    mech = load(link("world", ""), link("b"), joint("j", type, "world", "b", placed + damping))
+    if type == "fixed":
+        assert mech.degrees_of_freedom == 0
+        return
+    found = mech.joints["j"]
+    turn = Rotation.from_euler("xyz", (0.1, 0.2, 0.3))
+    assert (found.type, found.damping) == (type, 0.5)
+    assert found.position.tolist() == [1.0, 2.0, 3.0]
+    if JOINT_TYPES[type].needs_axis:
+        np.testing.assert_allclose(found.axis, turn.apply((0, 1, 0)), atol=1e-12)
+    if JOINT_TYPES[type].needs_second_axis:
+        np.testing.assert_allclose(found.axis2, turn.apply((1, 0, 0)), atol=1e-12)
+
+
+def test_axes_of_a_universal_joint_are_perpendicular(load):
+    parts = joint("j", "universal", "a", "b", '<axis xyz="0 1 0"/><axis2 xyz="0.6 0.8 0"/>')
+    with pytest.raises(UrdfError, match="<axis2>: found xyz=.*expected a direction perpendicular"):
+        load(link("a"), link("b"), parts)
+    mech = load(link("a"), link("b"), joint("j", "revolute", "a", "b", '<axis2 xyz="1 0 0"/>'))
+    assert any("<axis2>: a revolute joint has one axis" in str(note) for note in mech.notes)
 
 
 @pytest.mark.parametrize("type", ["revolute", "prismatic"])

@@ -77,7 +77,7 @@ def values_of(rng, type):
         values["friction"] = rng.choice([0.0, rng.uniform()])
     if type in ("revolute", "prismatic"):
         values["limits"] = None if rng.uniform() < 0.5 else np.sort(rng.normal(size=2))
-    if type not in ("spherical", "floating"):
+    if not JOINT_TYPES[type].has_quaternion:
         values["rest"] = rng.normal()
     return values
 
@@ -86,9 +86,9 @@ def random_mechanism(seed, free=False, offset=0.0):
     """Every type of the format in a random tree, frames and shapes everywhere, joints not in the order of bodies."""
     rng = np.random.default_rng(seed)
     mech = Mechanism(ground=False, name=f"random {seed}")
-    types = rng.permutation(
-        ["revolute", "continuous", "prismatic", "spherical", "planar", "floating", "revolute"]
-    )
+    hinges = ["revolute", "continuous", "prismatic", "revolute"]
+    others = rng.choice([type for type in JOINT_TYPES if type not in ("fixed", *hinges)], 3)
+    types = rng.permutation([*hinges, *others])
     if free:
         add_body(mech, rng, "root", turned=False)
     else:
@@ -103,14 +103,16 @@ def random_mechanism(seed, free=False, offset=0.0):
     ]
     for k in rng.permutation(len(types)):
         parent = rng.choice(["root" if free else "world", *(f"b{i}" for i in range(k))])
-        joint = values_of(rng, types[k])
+        joint, axis = values_of(rng, types[k]), unit(rng.normal(size=3))
+        if JOINT_TYPES[types[k]].needs_second_axis:
+            joint["axis2"] = unit(np.cross(axis, rng.normal(size=3)))
         mech.add_joint(
             f"j{k}",
             types[k],
             parent,
             f"b{k}",
             rng.normal(size=3),
-            unit(rng.normal(size=3)),
+            axis,
             **joint,
         )
     mech.add_coupling(hinges[1], "mimic", hinges[1], hinges[0], rng.normal(), offset)
@@ -156,7 +158,8 @@ def test_random_loops(again, seed, free):
     bodies = [name for name in mech.bodies if name != "b6"]
     for type in rng.permutation(list(LOOP_JOINT_TYPES))[:2]:
         axis = unit(rng.normal(size=3))
-        values = {"axis2": unit(np.cross(axis, rng.normal(size=3)))} if type == "universal" else {}
+        second = {"axis2": unit(np.cross(axis, rng.normal(size=3)))}
+        values = second if JOINT_TYPES[type].needs_second_axis else {}
         if type in ("revolute", "prismatic", "continuous"):
             values |= {
                 "damping": rng.uniform(),
@@ -190,7 +193,9 @@ def test_open_loops(again, type):
             f"j{k}", "spherical", f"b{k - 1}" if k else "world", f"b{k}", rng.normal(size=3)
         )
     halves = {"child_position": rng.normal(size=3), "child_rotation": orientation(rng)}
-    axes = {"axis": (0.6, 0.0, 0.8)} | ({"axis2": (0.8, 0.0, -0.6)} if type == "universal" else {})
+    axes = {"axis": (0.6, 0.0, 0.8)}
+    if JOINT_TYPES[type].needs_second_axis:
+        axes["axis2"] = (0.8, 0.0, -0.6)
     mech.add_joint(
         "d",
         type,

@@ -1,58 +1,32 @@
 """Rehabilitation of an arm by an exoskeleton of four motors, with a healthy or a spastic elbow."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vigym import assets
 from vigym.envs.arrays import stack, unstack
 from vigym.envs.task import Array, Flags, Quantities, Start, Task, require, require_positive
-from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 from vigym.spatial import quaternion_product
+from vigym.urdf.convert.load import load_urdf
 
-UPPER, FOREARM = 0.326, 0.256  # lengths of the arm's parts [m]
-ELBOW_OFFSET = 0.01  # of the exoskeleton's elbow axis below the arm's [m]
-SIDE = -0.075  # y of the shells, on the outer side of a right arm [m]
-# Name, mass [kg], centre of mass [m], moments of inertia [kg m^2]; the shoulder is the origin. The
-# arm is that of a person of 75 kg and 1.75 m, by Winter's table; the forearm has the hand.
-BODIES = (
-    ("upper_arm", 2.1, (0.0, 0.0, -0.142), (0.0231, 0.0231, 0.0021)),
-    ("forearm", 1.65, (0.0, 0.0, -0.5), (0.0236, 0.0236, 0.001)),
-    ("yoke", 0.6, (0.0, SIDE, 0.05), (0.0015, 0.001, 0.0015)),
-    ("bracket", 0.5, (-0.05, SIDE, 0.0), (0.001, 0.001, 0.001)),
-    ("upper_shell", 0.8, (0.0, SIDE, -0.16), (0.006, 0.006, 0.001)),
-    ("lower_shell", 0.5, (0.0, SIDE, -0.43), (0.003, 0.003, 0.0005)),
-)
-FORWARDS = (0.0, -1.0, 0.0)  # axes
-ALONG = (0.0, 0.0, 1.0)
-OUTWARDS = (1.0, 0.0, 0.0)
-# Name, parent, child, height of the anchor [m], axis and effort [N m] of the motors.
-MOTORS = (
-    ("shoulder_flexion", "world", "yoke", 0.0, FORWARDS, 40.0),
-    ("shoulder_abduction", "yoke", "bracket", 0.0, OUTWARDS, 40.0),
-    ("shoulder_rotation", "bracket", "upper_shell", 0.0, ALONG, 20.0),
-    ("elbow_flexion", "upper_shell", "lower_shell", -UPPER - ELBOW_OFFSET, FORWARDS, 20.0),
-)
-CUFFS = (
-    ("upper_cuff", "upper_arm", "upper_shell", -0.2),
-    ("lower_cuff", "forearm", "lower_shell", -0.48),
-)
+# Motors from the shoulder down, with their axes in the hanging pose.
+MOTORS = {
+    "shoulder_flexion": (0.0, -1.0, 0.0),
+    "shoulder_abduction": (1.0, 0.0, 0.0),
+    "shoulder_rotation": (0.0, 0.0, 1.0),
+    "elbow_flexion": (0.0, -1.0, 0.0),
+}
 ANGLES, RATES = slice(5, 9), slice(4, 8)  # of the motors among the joint coordinates
-CUFF_STIFFNESS, CUFF_DAMPING = 500.0, 20.0  # [N/m and N m/rad, N s/m and N m s/rad]
-SHOULDER_DAMPING = 0.2  # of the arm [N m s/rad]
 # Stiffness and damping of the arm's elbow [N m/rad, N m s/rad].
 PATIENTS = {"healthy": (0.0, 0.1), "spastic": (2.0, 1.0)}
 SHOULDER_SWING, ELBOW_SWING = 0.6, 1.2  # of the reference [rad]
 MAX_ASIDE = 1.0  # angle of abduction or rotation that ends an episode [rad]
 ERROR_MARGIN = 0.5  # angle error without a reward [rad]
 MAX_ANGLE, MAX_RATE = 3.2, 20.0  # bounds of observations [rad, rad/s]
-SKIN, SHELL = (0.87, 0.67, 0.53, 1.0), (0.16, 0.44, 0.76, 1.0)
-STEEL, GRAPHITE = (0.35, 0.38, 0.42, 1.0), (0.2, 0.22, 0.26, 1.0)
-ACROSS = (0.5**0.5, 0.5**0.5, 0.0, 0.0)  # rotates a cylinder's axis to y
-LENGTHWISE = (0.5**0.5, 0.0, 0.5**0.5, 0.0)  # rotates a cylinder's axis to x
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,53 +125,31 @@ class Exoskeleton(Task):
         require_positive("torque_limit", self.torque_limit, "N m")
 
     def mechanism(self) -> Mechanism:
-        """Return the arm in the exoskeleton, hanging."""
-        mechanism = Mechanism(gravity=(0.0, 0.0, -9.81), name="exoskeleton")
-        shapes = body_shapes()
-        for name, mass, centre, inertia in BODIES:
-            mechanism.add_body(name, mass, inertia, centre, shapes=shapes[name])
-        damping = SHOULDER_DAMPING
-        mechanism.add_joint(
-            "shoulder", "spherical", "world", "upper_arm", (0, 0, 0), damping=damping
-        )
+        """Return the arm in the exoskeleton of `assets/exoskeleton`, with the patient's elbow."""
+        mechanism = load_urdf(assets.path("exoskeleton"))
         stiffness, damping = PATIENTS[self.patient]
-        elbow = (0.0, 0.0, -UPPER)
-        resistance = {"stiffness": stiffness, "damping": damping}
-        mechanism.add_joint(
-            "elbow", "revolute", "upper_arm", "forearm", elbow, FORWARDS, **resistance
-        )
-        for name, parent, child, height, axis, effort in MOTORS:
-            anchor = (0.0, 0.0, height)
-            mechanism.add_joint(name, "revolute", parent, child, anchor, axis, effort=effort)
-        spring = {"stiffness": CUFF_STIFFNESS, "damping": CUFF_DAMPING}
-        for name, arm, shell, height in CUFFS:
-            mechanism.add_joint(name, "planar", arm, shell, (0.0, 0.0, height), FORWARDS, **spring)
-        mechanism.add_world_shape(
-            Capsule(radius=0.14, length=0.3, position=(-0.02, 0.25, -0.2), rgba=STEEL)
-        )
-        mechanism.add_world_shape(Sphere(radius=0.1, position=(0.0, 0.25, 0.22), rgba=SKIN))
+        elbow = replace(mechanism.joints["elbow"], stiffness=stiffness, damping=damping)
+        mechanism.joints.add("elbow", elbow)
         return mechanism
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Return angles of the motors with noise, and the same ones of the arm."""
         scale = self.reset_noise_scale
         angles = rng.uniform(-scale, scale, len(MOTORS)).tolist()
-        motors = dict(zip((name for name, *_ in MOTORS), angles, strict=True))
         turn = np.array((1.0, 0.0, 0.0, 0.0))
-        for angle, (*_, axis, _) in zip(angles[:3], MOTORS[:3], strict=True):
+        for angle, axis in zip(angles[:3], MOTORS.values(), strict=False):
             half = 0.5 * angle
             turn = quaternion_product(
                 turn, np.array((np.cos(half), *(np.sin(half) * np.array(axis))))
             )
-        return {"shoulder": turn, "elbow": angles[3], **motors}, {}
+        return {"shoulder": turn, "elbow": angles[3], **dict(zip(MOTORS, angles, strict=True))}, {}
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return motors and references."""
-        names = [name for name, *_ in MOTORS]
-        rates = {f"velocity({name})": MAX_RATE for name in names}
+        rates = {f"velocity({name})": MAX_RATE for name in MOTORS}
         references = dict.fromkeys(("shoulder_reference", "elbow_reference"), MAX_ANGLE)
         changes = {f"{name}_rate": MAX_RATE for name in references}
-        return dict.fromkeys(names, MAX_ANGLE) | rates | references | changes
+        return dict.fromkeys(MOTORS, MAX_ANGLE) | rates | references | changes
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return references, errors, and torques and power of the motors."""
@@ -241,34 +193,3 @@ class Exoskeleton(Task):
         """Return whether the arm is turned aside."""
         _, abduction, rotation, _ = unstack(quantities["joint_positions"][..., ANGLES])
         return (abs(abduction) > MAX_ASIDE) | (abs(rotation) > MAX_ASIDE)
-
-
-def body_shapes() -> dict[str, list[Shape]]:
-    """Return the shapes of every body, in its axes; they are drawn, and touch nothing."""
-    centres = {name: np.array(centre) for name, _, centre, _ in BODIES}
-    shapes: dict[str, list[Shape]] = {name: [] for name in centres}
-
-    def add(
-        body: str, kind: type[Shape], position: tuple[float, float, float], **more: Any
-    ) -> None:
-        place = tuple(np.array(position) - centres[body])
-        shapes[body].append(kind(position=place, **more))
-
-    motor = {"radius": 0.035, "length": 0.05, "rgba": GRAPHITE}
-    add("upper_arm", Sphere, (0, 0, 0), radius=0.055, rgba=SKIN)
-    add("upper_arm", Capsule, (0, 0, -UPPER / 2), radius=0.045, length=UPPER, rgba=SKIN)
-    add("forearm", Capsule, (0, 0, -UPPER - FOREARM / 2), radius=0.035, length=FOREARM, rgba=SKIN)
-    add("forearm", Box, (0, 0, -UPPER - FOREARM - 0.07), size=(0.08, 0.03, 0.13), rgba=SKIN)
-    add("yoke", Cylinder, (0, SIDE - 0.05, 0), orientation=ACROSS, **motor)
-    add("yoke", Box, (-0.06, SIDE - 0.05, 0), size=(0.12, 0.02, 0.03), rgba=STEEL)
-    add("bracket", Cylinder, (-0.12, SIDE - 0.05, 0), orientation=LENGTHWISE, **motor)
-    add("bracket", Box, (-0.06, SIDE - 0.02, -0.05), size=(0.1, 0.02, 0.03), rgba=STEEL)
-    add("upper_shell", Cylinder, (0, SIDE, -0.07), **motor)
-    elbow = -UPPER - ELBOW_OFFSET
-    add("upper_shell", Box, (0, SIDE, elbow / 2 - 0.04), size=(0.03, 0.02, 0.26), rgba=SHELL)
-    add("lower_shell", Cylinder, (0, SIDE, elbow), orientation=ACROSS, **motor)
-    add("lower_shell", Box, (0, SIDE, elbow - 0.11), size=(0.03, 0.02, 0.22), rgba=SHELL)
-    for _, _, shell, height in CUFFS:
-        radius = 0.055 if shell == "upper_shell" else 0.045
-        add(shell, Cylinder, (0, 0, height), radius=radius, length=0.05, rgba=SHELL)
-    return shapes

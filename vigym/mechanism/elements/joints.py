@@ -28,10 +28,9 @@ class JointType:
         positions: names of the position coordinates.
         velocities: names of the velocity coordinates, one per degree of freedom; by default those
             of the positions.
-        urdf: name in URDF files; None where URDF has none.
         pybullet: number in pybullet, which reads floating joints as fixed ones; None where pybullet
             has none.
-        bounded: whether a URDF file has to give limits.
+        bounded: whether URDF files give limits.
     """
 
     name: str
@@ -39,7 +38,6 @@ class JointType:
     rotations: tuple[int, ...]
     positions: tuple[str, ...]
     velocities: tuple[str, ...] = ()
-    urdf: str | None = None
     pybullet: int | None = None
     bounded: bool = False
 
@@ -58,8 +56,9 @@ class JointType:
 
     @property
     def needs_axis(self) -> bool:
-        """Whether the joint has an axis: some, not all, translations or rotations are free."""
-        return len(self.translations) in (1, 2) or len(self.rotations) in (1, 2)
+        """Whether the joint has an axis, along or about which coordinates are counted."""
+        isotropic = self.has_quaternion and len(self.translations) in (0, 3)
+        return self.dofs > 0 and not isotropic
 
     @property
     def needs_second_axis(self) -> bool:
@@ -72,28 +71,47 @@ class JointType:
         return self.rotations == (2,)
 
     @property
+    def is_symmetric(self) -> bool:
+        """Whether the joint is of the same type with parent and child exchanged."""
+        return len(self.translations) in (0, 3) or len(self.rotations) < 2
+
+    @property
     def can_close_loop(self) -> bool:
         """Whether the joint constrains anything."""
         return self.dofs < 6
 
 
 _ANGLE, _QUATERNION = ("angle",), ("qw", "qx", "qy", "qz")
-_ANGULAR = ("wx", "wy", "wz")
+_ANGLES, _ANGULAR = ("angle1", "angle2"), ("wx", "wy", "wz")
 _POSE, _TWIST = ("x", "y", "z", *_QUATERNION), ("vx", "vy", "vz", *_ANGULAR)
 
 JOINT_TYPES: dict[str, JointType] = {
     row.name: row
     for row in (
         # name, free translations, rotations, positions, velocities if others; pybullet.JOINT_...
-        JointType("fixed", (), (), (), urdf="fixed", pybullet=4),
-        JointType("revolute", (), (2,), _ANGLE, urdf="revolute", pybullet=0, bounded=True),
-        JointType("continuous", (), (2,), _ANGLE, urdf="continuous", pybullet=0),
-        JointType("prismatic", (2,), (), ("distance",), urdf="prismatic", pybullet=1, bounded=True),
+        JointType("fixed", (), (), (), pybullet=4),
+        JointType("revolute", (), (2,), _ANGLE, pybullet=0, bounded=True),
+        JointType("continuous", (), (2,), _ANGLE, pybullet=0),
+        JointType("prismatic", (2,), (), ("distance",), pybullet=1, bounded=True),
         JointType("cylindrical", (2,), (2,), ("distance", "angle")),
-        JointType("spherical", (), (0, 1, 2), _QUATERNION, _ANGULAR, urdf="spherical", pybullet=2),
-        JointType("planar", (0, 1), (2,), ("x", "y", "angle"), urdf="planar", pybullet=3),
-        JointType("universal", (), (2, 0), ("angle1", "angle2")),
-        JointType("floating", (0, 1, 2), (0, 1, 2), _POSE, _TWIST, urdf="floating", pybullet=4),
+        JointType("spherical", (), (0, 1, 2), _QUATERNION, _ANGULAR, pybullet=2),
+        JointType("planar", (0, 1), (2,), ("x", "y", "angle"), pybullet=3),
+        JointType("universal", (), (2, 0), _ANGLES),
+        JointType("floating", (0, 1, 2), (0, 1, 2), _POSE, _TWIST, pybullet=4),
+        # Every other free set of translations, none, along the axis, across it or all, with every
+        # free set of rotations, none, about the axis, about two axes or all.
+        JointType("sliding_on_plane", (0, 1), (), ("x", "y")),
+        JointType("fixed_orientation", (0, 1, 2), (), ("x", "y", "z")),
+        JointType("fixed_direction", (0, 1, 2), (2,), ("x", "y", "z", "angle")),
+        JointType("universal_on_line", (2,), (2, 0), ("distance", *_ANGLES)),
+        JointType("universal_on_plane", (0, 1), (2, 0), ("x", "y", *_ANGLES)),
+        JointType("universal_in_space", (0, 1, 2), (2, 0), ("x", "y", "z", *_ANGLES)),
+        JointType(
+            "point_on_line", (2,), (0, 1, 2), ("distance", *_QUATERNION), ("distance", *_ANGULAR)
+        ),
+        JointType(
+            "point_on_plane", (0, 1), (0, 1, 2), ("x", "y", *_QUATERNION), ("x", "y", *_ANGULAR)
+        ),
     )
 }
 

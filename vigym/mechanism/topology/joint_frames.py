@@ -111,8 +111,7 @@ def dof_axes(frames: JointFrames) -> tuple[Array, NDArray[np.int64]]:
     counts = len(joint_type.translations), len(joint_type.rotations)
     fixed_in = np.repeat(np.array([frames.a, frames.b], np.int64), counts)
     if joint_type.needs_second_axis:
-        axes[0] = frames.frame_a[:, 2]
-        fixed_in[0] = frames.a
+        axes[-2], fixed_in[-2] = frames.frame_a[:, 2], frames.a
     return axes, fixed_in
 
 

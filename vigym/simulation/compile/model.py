@@ -53,7 +53,7 @@ def _joint_frames(joint: Joint, R_a: np.ndarray, R_b: np.ndarray) -> tuple[np.nd
 
     Free orientations use the bodies' own axes.
     """
-    if len(joint.joint_type.rotations) == 3:
+    if joint.type == "floating":
         return np.eye(3), np.eye(3)
     frame = joint_frame(joint.axis, joint.axis2)
     return R_a.T @ frame, R_b.T @ rotation_matrix(joint.child_rotation) @ frame

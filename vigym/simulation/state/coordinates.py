@@ -219,11 +219,12 @@ def _joint_assembly(mechanism: Mechanism, joint: Joint) -> Array:
 
     Zero, the identity, or for a floating joint the pose of its child in its parent.
     """
-    if not joint.joint_type.has_quaternion:
-        return np.zeros(len(joint.joint_type.positions))
-    if joint.type == "spherical":
-        return np.array([1.0, 0.0, 0.0, 0.0])
-    return relative_pose(mechanism, joint.parent, joint.child)
+    if joint.type == "floating":
+        return relative_pose(mechanism, joint.parent, joint.child)
+    coordinates = np.zeros(len(joint.joint_type.positions))
+    if joint.joint_type.has_quaternion:
+        coordinates[-4] = 1.0
+    return coordinates
 
 
 def _reorder(names: list[str], others: list[str], values: Array) -> Array:

@@ -93,7 +93,7 @@ def _joint_lines(joint: TreeJoint, names: dict[str, str]) -> list[str]:
     velocity = joint.velocity or 0.0
     child = names[joint.child]
     return [
-        f'<joint name="j{child[1:]}" type="{_copied_type(joint).urdf}">',
+        f'<joint name="j{child[1:]}" type="{_copied_type(joint).name}">',
         f'<parent link="{names[joint.parent]}"/>',
         f'<child link="{child}"/>',
         _origin_line(joint.origin),

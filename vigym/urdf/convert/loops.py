@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from vigym.mechanism.elements.bodies import WORLD, Note
+from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.analysis import limit_notes
 from vigym.mechanism.topology.joint_frames import joint_frames
@@ -66,8 +67,11 @@ def _with_moving_child(
         raise robot.error(loop.place, found, "links of two bodies")
     if owners[loop.child] != WORLD:
         return loop
-    if loop.limits is not None or any((loop.damping, loop.stiffness, loop.friction, loop.effort)):
-        child = "the world as the child of a joint with limits, forces or an actuator"
+    has_forces = any((loop.damping, loop.stiffness, loop.friction, loop.effort))
+    is_symmetric = JOINT_TYPES[loop.type].is_symmetric
+    if loop.limits is not None or has_forces or not is_symmetric:
+        kind = "joint with limits, forces or an actuator" if is_symmetric else f"{loop.type} joint"
+        child = f"the world as the child of a {kind}"
         expected = "the world as the parent: exchange the two links"
         raise robot.error(loop.place, f"{child} ({loop.child!r})", expected)
     message = f"reversed: its coordinates are those of {body!r} relative to the world"

@@ -41,7 +41,9 @@ TABLE = {
     "spinning_friction": Known("value"),
     "restitution": Known("value"),
     "origin": Known(_POSE),
-    "joint": Known("name type", "origin parent child axis limit dynamics mimic screw_thread_pitch"),
+    "joint": Known(
+        "name type", "origin parent child axis axis2 limit dynamics mimic screw_thread_pitch"
+    ),
     "screw_thread_pitch": Known("value"),
     "parent": Known("link"),
     "child": Known("link"),

@@ -17,7 +17,6 @@ DRAKE_JOINT_TYPES = {
     "planar": JOINT_TYPES["planar"],
     "screw": JOINT_TYPES["cylindrical"],
 }
-TREE_JOINT_TYPES = {row.urdf: row for row in JOINT_TYPES.values() if row.urdf}
 LOOP_JOINT_TYPES = {row.name: row for row in JOINT_TYPES.values() if row.can_close_loop}
 
 _X, _Y, _Z = np.eye(3)
@@ -37,12 +36,15 @@ def read_joint(node: Node) -> TreeJoint:
     a planar one is z.
     """
     name = node.text("name")
-    joint_type = read_type(node, DRAKE_JOINT_TYPES if node.is_drake else TREE_JOINT_TYPES)
-    axis, axis2 = read_axis(node, joint_type.needs_axis), None
+    joint_type = read_type(node, DRAKE_JOINT_TYPES if node.is_drake else JOINT_TYPES)
+    axis: Array
+    axis2: Array | None
     if node.is_drake and joint_type.needs_second_axis:
         axis, axis2 = _X, _Y
     elif node.is_drake and joint_type.name == "planar":
-        axis = _Z
+        axis, axis2 = _Z, None
+    else:
+        axis, axis2 = read_axes(node, joint_type, joint_type.needs_axis)
     parameters = read_parameters(node, joint_type)
     return TreeJoint(
         name=name,
@@ -84,6 +86,34 @@ def _read_mimic(node: Node) -> Mimic | None:
         return None
     leader = mimic.text("joint")
     return Mimic(leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic.place)
+
+
+def read_axes(node: Node, joint_type: JointType, needed: bool) -> tuple[Array, Array | None]:
+    """Return the unit vectors (3,) of <axis>, x unless `needed`, and of <axis2> where there are two.
+
+    Raises:
+        UrdfError: axes that are not perpendicular.
+    """
+    axis = read_axis(node, needed)
+    if joint_type.needs_second_axis:
+        return axis, perpendicular(node.need("axis2"), axis, read_axis(node, tag="axis2"))
+    if (ignored := node.only("axis2")) is not None:
+        ignored.note("ignored", f"a {joint_type.name} joint has one axis")
+    return axis, None
+
+
+def perpendicular(node: Node, axis: Array, second: Array) -> Array:
+    """Return the second axis (3,) made exactly perpendicular to the first, unit length.
+
+    Raises:
+        UrdfError: an angle that is wrong by more than rounding.
+    """
+    cosine = float(axis @ second)
+    if abs(cosine) > UNIT_TOLERANCE:
+        expected = f"a direction perpendicular to the first axis {axis.tolist()}"
+        raise node.error(f'xyz="{node.text("xyz")}"', expected)
+    across: Array = second - cosine * axis
+    return across / np.sqrt(across @ across)
 
 
 def read_axis(node: Node, needed: bool = True, tag: str = "axis") -> Array:

@@ -21,13 +21,14 @@ bodies and a point in the frame of each.
 
 import numpy as np
 
-from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import JointType
 from vigym.spatial import Pose, rotation_between
 from vigym.urdf.read.dialect import LOOP_TAGS
 from vigym.urdf.read.geometry import UNIT_TOLERANCE, read_origin, read_pose
 from vigym.urdf.read.joints import (
     LOOP_JOINT_TYPES,
+    perpendicular,
+    read_axes,
     read_axis,
     read_parameters,
     read_type,
@@ -58,19 +59,12 @@ def read_loop(node: Node, number: int) -> LoopJoint:
 
 
 def _loop_joint(node: Node, joint_type: JointType) -> LoopJoint:
-    universal = joint_type.needs_second_axis
     if len(node.children("link1")) == 2 and not node.children("link2"):
         raise node.error("2 <link1> elements", "one, and the second as <link2>")
     parent = node.need("link1")
     child = node.need("link2")
     parameters = read_parameters(node, joint_type)
-    axis = read_axis(node)
-    axis2 = None
-    if universal:
-        written = node.need("axis2")
-        axis2 = _perpendicular(written, axis, read_axis(node, tag="axis2"))
-    elif (ignored := node.only("axis2")) is not None:
-        ignored.note("ignored", f"a {joint_type.name} joint has one axis")
+    axis, axis2 = read_axes(node, joint_type, needed=True)
     return LoopJoint(
         name=node.text("name"),
         type=joint_type.name,
@@ -85,20 +79,6 @@ def _loop_joint(node: Node, joint_type: JointType) -> LoopJoint:
     )
 
 
-def _perpendicular(node: Node, axis: Array, second: Array) -> Array:
-    """Return the second axis (3,) made exactly perpendicular to the first, unit length.
-
-    Raises:
-        UrdfError: an angle that is wrong by more than rounding.
-    """
-    cosine = float(axis @ second)
-    if abs(cosine) > UNIT_TOLERANCE:
-        expected = f"a direction perpendicular to the first axis {axis.tolist()}"
-        raise node.error(f'xyz="{node.text("xyz")}"', expected)
-    across: Array = second - cosine * axis
-    return across / np.sqrt(across @ across)
-
-
 def _constraint(node: Node, joint_type: JointType) -> LoopJoint:
     parent_frame: Pose = read_origin(node, "parent_origin")
     child_frame: Pose = read_origin(node, "child_origin")
@@ -108,7 +88,7 @@ def _constraint(node: Node, joint_type: JointType) -> LoopJoint:
         child_axis = read_axis(node, joint_type.needs_axis, "child_axis")
     axis2 = None
     if joint_type.needs_second_axis:
-        axis2 = _perpendicular(node.need("child_axis"), axis, child_axis)
+        axis2 = perpendicular(node.need("child_axis"), axis, child_axis)
     elif joint_type.turns_about_axis:  # the axis alone determines the joint frames
         child_frame = child_frame @ Pose(np.zeros(3), rotation_between(axis, child_axis))
     elif np.abs(child_axis - axis).max() > UNIT_TOLERANCE:

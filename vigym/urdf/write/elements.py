@@ -144,11 +144,12 @@ def joint_element(
         pose_element("origin", parent, child.position, child.rotation),
         *_links(parent, child),
         axis_element("axis", child, joint.axis) if joint.joint_type.needs_axis else None,
+        None if joint.axis2 is None else axis_element("axis2", child, joint.axis2),
         _limit(joint, unlimited=joint.joint_type.bounded),
         _dynamics(joint),
         None if coupling is None else _mimic(coupling),
     ]
-    return element_of("joint", children, name=joint.name, type=str(joint.joint_type.urdf))
+    return element_of("joint", children, name=joint.name, type=joint.type)
 
 
 def _links(parent: LinkFrame, child: LinkFrame) -> list[ET.Element]:

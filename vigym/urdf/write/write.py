@@ -35,7 +35,6 @@ from vigym.urdf.write.elements import (
 
 _GRAVITY = (0.0, 0.0, -9.81)  # of mechanisms from files
 _SAME_FRAME = 1e-12  # [m], or difference of rotation matrices
-_TREE_TYPES = [row.name for row in JOINT_TYPES.values() if row.urdf]
 _BOUNDED_TYPES = [row.name for row in JOINT_TYPES.values() if row.bounded]
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -256,9 +255,6 @@ def _root_faults(mech: Elements) -> Iterator[str]:
 
 
 def _joint_faults(joint: Joint, closes_loop: bool) -> Iterator[str]:
-    if not closes_loop and joint.type not in _TREE_TYPES:
-        expected = f"expected one of: {', '.join(_TREE_TYPES)}; other types can only close loops"
-        yield f"found type {joint.type!r}, {expected}"
     yield from _limit_faults(joint)
     for quantity in ("damping", "stiffness"):
         value = getattr(joint, quantity)
