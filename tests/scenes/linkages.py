@@ -6,6 +6,7 @@ import numpy as np
 
 from oracle.naive_joints import conj, mul, rotate
 from scenes.trees import inertia, unit
+from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.mechanism.mechanism import Mechanism
 
 Y = (0.0, 1.0, 0.0)
@@ -187,7 +188,8 @@ def spatial_chain(seed, closing, far=0.3, count=7):
         turn = np.append(np.cos(angle / 2), np.sin(angle / 2) * axis)
         q, x = mul(turn, q), point + rotate(turn, x - point)
     axis = unit(rng.normal(size=3))
-    values = {"axis2": unit(np.cross(axis, rng.normal(size=3)))} if closing == "universal" else {}
-    values |= {"child_position": points[-1], "child_rotation": conj(q)}
+    values = {"child_position": points[-1], "child_rotation": conj(q)}
+    if JOINT_TYPES[closing].needs_second_axis:
+        values["axis2"] = unit(np.cross(axis, rng.normal(size=3)))
     mech.add_joint("close", closing, "world", f"l{count - 1}", x, axis, **values)
     return mech, angles

@@ -6,6 +6,7 @@ import numpy as np
 
 from scenes.trees import differing, inertia, random_tree, unit
 from vigym import Mechanism
+from vigym.mechanism.elements.joints import JOINT_TYPES
 
 # Around a cube without its first corner and the opposite one: every bar an edge, every hinge on
 # both of its edges.
@@ -53,8 +54,9 @@ def spatial_four_bar(closing="spherical", damping=0.1):
     mech.add_joint("motor", "revolute", "world", "crank", points[0], (0, 1, 0), effort=np.inf)
     mech.add_joint("pivot", "revolute", "world", "rocker", points[3], (1, 0.2, 0), damping=damping)
     mech.add_joint("ball", "spherical", "crank", "coupler", points[1], damping=0.2 * damping)
-    axes = {"universal": {"axis": (0, 0, 1), "axis2": (1, 0, 0)}}
-    mech.add_joint("end", closing, "coupler", "rocker", points[2], **axes.get(closing, {}))
+    needed = JOINT_TYPES[closing].needs_second_axis
+    axes = {"axis": (0, 0, 1), "axis2": (1, 0, 0)} if needed else {}
+    mech.add_joint("end", closing, "coupler", "rocker", points[2], **axes)
     return mech
 
 
@@ -87,14 +89,15 @@ def hanging_rope(links=4, closing="spherical"):
             points[i],
             damping=0.02,
         )
-    axes = {"universal": {"axis": (0, 1, 0), "axis2": (0, 0, 1)}}
+    needed = JOINT_TYPES[closing].needs_second_axis
+    axes = {"axis": (0, 1, 0), "axis2": (0, 0, 1)} if needed else {"axis": (1, 0, 0)}
     mech.add_joint(
         "end",
         closing,
         "world",
         f"link{links - 1}",
         points[-1],
-        **axes.get(closing, {"axis": (1, 0, 0)}),
+        **axes,
     )
     return mech
 
@@ -130,9 +133,10 @@ def add_closings(mech, seed, types, springs=0, damping=0.0, pairs=None, drive=No
         parent, child = rng.choice(names, 2, replace=False) if pairs is None else pairs[i]
         axis = unit(rng.normal(size=3))
         values = {"axis": axis}
-        if kind == "universal":
+        row = JOINT_TYPES[kind]
+        if row.needs_second_axis:
             values["axis2"] = unit(np.cross(axis, rng.normal(size=3)))
-        if kind not in ("fixed", "universal", "spherical"):
+        if row.dofs and not row.needs_second_axis and not row.has_quaternion:
             values |= {
                 "stiffness": differing(kind, rng.uniform(1.0, 3.0)),
                 "rest": rng.uniform(-0.2, 0.2),

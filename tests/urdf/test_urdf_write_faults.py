@@ -87,14 +87,6 @@ FAULTS = {
         lambda: free(spring),
         "spring 's': found a spring, expected none; add it again after loading",
     ),
-    "cylindrical": (
-        lambda: hinge("cylindrical"),
-        "joint 'j': found type 'cylindrical', expected one of: fixed, revolute",
-    ),
-    "universal": (
-        lambda: hinge("universal", axis2=(1, 0, 0)),
-        "joint 'j': found type 'universal', expected one of",
-    ),
     "armature": (lambda: hinge(armature=0.1), "joint 'j': found armature 0.1, expected 0"),
     "effort": (
         lambda: hinge(effort=np.inf),
