@@ -68,7 +68,7 @@ def _loop_joint(node: Node, joint_type: JointType) -> LoopJoint:
     axis2 = None
     if universal:
         written = node.need("axis2")
-        axis2 = _perpendicular(written, axis, read_axis(node, tag="axis2"))
+        axis2 = perpendicular(written, axis, read_axis(node, tag="axis2"))
     elif (ignored := node.only("axis2")) is not None:
         ignored.note("ignored", f"a {joint_type.name} joint has one axis")
     return LoopJoint(
@@ -85,7 +85,7 @@ def _loop_joint(node: Node, joint_type: JointType) -> LoopJoint:
     )
 
 
-def _perpendicular(node: Node, axis: Array, second: Array) -> Array:
+def perpendicular(node: Node, axis: Array, second: Array) -> Array:
     """Return the second axis (3,) made exactly perpendicular to the first, unit length.
 
     Raises:
@@ -108,7 +108,7 @@ def _constraint(node: Node, joint_type: JointType) -> LoopJoint:
         child_axis = read_axis(node, joint_type.needs_axis, "child_axis")
     axis2 = None
     if joint_type.needs_second_axis:
-        axis2 = _perpendicular(node.need("child_axis"), axis, child_axis)
+        axis2 = perpendicular(node.need("child_axis"), axis, child_axis)
     elif joint_type.turns_about_axis:  # the axis alone determines the joint frames
         child_frame = child_frame @ Pose(np.zeros(3), rotation_between(axis, child_axis))
     elif np.abs(child_axis - axis).max() > UNIT_TOLERANCE:
