@@ -85,10 +85,7 @@ def read_sdf_joint(node: Node, frames: Frames, version: tuple[int, ...]) -> SdfJ
     written = node.text("type")
     if written not in (*_TYPES, "gearbox"):
         raise node.error(f"type {written!r}", f"one of: {', '.join((*_TYPES, 'gearbox'))}")
-    for part in (child for child in node.every() if child.tag in _ALL_PARTS):
-        if part.tag not in _PARTS.get(written, "axis").split():
-            part.note("ignored", f"a {written} joint has none")
-            node.element.remove(part.element)
+    _note_unused(node, written)
     child = frames.link(node, "child")
     if child == WORLD:
         raise node.error(f"<child> {WORLD!r}", "the world as <parent>")
@@ -116,6 +113,17 @@ def read_sdf_joint(node: Node, frames: Frames, version: tuple[int, ...]) -> SdfJ
         pitch=_read_pitch(node) if written == "screw" else None,
         **parameters,
     )
+
+
+def _note_unused(node: Node, written: str) -> None:
+    """Note and remove the parts of a joint that its type does not have."""
+    for part in (child for child in node.every() if child.tag in _ALL_PARTS):
+        if part.tag not in _PARTS.get(written, "axis").split():
+            part.note("ignored", f"a {written} joint has none")
+            node.element.remove(part.element)
+    for tag in ("xyz", "use_parent_model_frame") if written == "ball" else ():
+        for part in (part for axis in node.children("axis") for part in axis.children(tag)):
+            part.note("ignored", "a ball joint turns about every axis")
 
 
 def _axis(node: Node, frames: Frames, pose: Pose, tag: str, version: tuple[int, ...]) -> Array:
