@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vigym.mjcf.load import load_mjcf
     from vigym.policies.shipped import load_policy
     from vigym.robot_files import load
+    from vigym.sdf.load import load_sdf
     from vigym.simulation.simulator import Simulator
     from vigym.urdf.convert.load import load_urdf
 
@@ -43,6 +44,7 @@ __all__ = [
     "load",
     "load_mjcf",
     "load_policy",
+    "load_sdf",
     "load_urdf",
     "wrappers",
 ]
@@ -58,6 +60,7 @@ _HOME = {
     "load": "vigym.robot_files",
     "load_mjcf": "vigym.mjcf.load",
     "load_policy": "vigym.policies.shipped",
+    "load_sdf": "vigym.sdf.load",
     "load_urdf": "vigym.urdf.convert.load",
     "AssemblyError": "vigym.mechanism.elements.errors",
     "MechanismError": "vigym.mechanism.elements.errors",

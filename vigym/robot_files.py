@@ -2,15 +2,15 @@
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mjcf.load import load_mjcf
-from vigym.mjcf.source import is_mjcf
+from vigym.sdf.load import load_sdf
 from vigym.urdf.convert.load import load_urdf
+from vigym.urdf.read.xml import root_tag
 
-ENDINGS = (".urdf", ".xml", ".mjcf")  # of files that may stand for an environment
+ENDINGS = (".urdf", ".xml", ".mjcf", ".sdf")  # of files that may stand for an environment
 
 
 def load(
@@ -21,19 +21,20 @@ def load(
     missing_meshes: str = "error",
     inertias: str = "error",
 ) -> Mechanism:
-    """Return the mechanism of a robot's file: URDF, or MJCF where its root element is <mujoco>.
+    """Return the mechanism of a robot's file: URDF, MJCF (root <mujoco>) or SDF (root <sdf>).
 
     Args:
         path: of the file.
-        base: as in `load_urdf` and `load_mjcf`.
-        ground: as there; None: none for URDF, the file's for MJCF.
+        base: as in `load_urdf`, `load_mjcf` and `load_sdf`.
+        ground: as there; None: none for URDF and SDF, the file's for MJCF.
         self_collision: as there.
         missing_meshes: as there.
         inertias: as there.
 
     Raises:
-        MechanismError: a file that cannot be read truthfully, UrdfError for URDF; names the file.
+        MechanismError: a file that cannot be read truthfully, UrdfError for URDF and SDF; names it.
         AssemblyError: loops that cannot be closed.
     """
-    load_file: Callable[..., Mechanism] = load_mjcf if is_mjcf(Path(path)) else load_urdf
+    readers: dict[str, Callable[..., Mechanism]] = {"mujoco": load_mjcf, "sdf": load_sdf}
+    load_file = readers.get(root_tag(path), load_urdf)
     return load_file(path, base, ground, self_collision, missing_meshes, inertias)

@@ -170,10 +170,10 @@ def test_what_takes_energy_is_told(capsys):
     ("arguments", "text"),
     [
         ((FOUR_BAR, "-m", "rk4"), "method 'rk4': found joint"),
-        (("none.urdf",), "found no file 'none.urdf', expected a URDF or MJCF file"),
+        (("none.urdf",), "found no file 'none.urdf', expected a URDF, MJCF or SDF file"),
         (
             ("a" * 300 + ".urdf",),
-            "aaa...', expected a URDF or MJCF file",
+            "aaa...', expected a URDF, MJCF or SDF file",
         ),  # no file has so long a name
         (("a" * 300,), "found 'aaa"),
         ((FOUR_BAR, "-o", "seed=1"), "-o: found options of an environment beside a file"),

@@ -188,7 +188,7 @@ def test_a_file_stands_for_its_robot_in_every_command(capsys, tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.urdf"], "found no file 'none.urdf', expected a URDF or MJCF file"),
+        (["none.urdf"], "found no file 'none.urdf', expected a URDF, MJCF or SDF file"),
         ([FOUR_BAR, "-o", "robot=b.urdf"], "option robot: found 'b.urdf', expected none beside"),
         ([FOUR_BAR, "-o", "urdf=b.urdf"], "option urdf: found 'b.urdf', expected none beside the"),
     ],

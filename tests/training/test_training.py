@@ -263,7 +263,7 @@ def test_sac_resumes_with_its_replay_buffer(tmp_path, capsys):
     ("arguments", "code", "error"),
     [
         (["vigym/Nothing-v0"], 1, "found 'vigym/Nothing-v0', did you mean"),
-        (["nothing.urdf"], 2, "found no file 'nothing.urdf', expected a URDF or MJCF file"),
+        (["nothing.urdf"], 2, "found no file 'nothing.urdf', expected a URDF, MJCF or SDF file"),
         ([PENDULUM, "--timesteps", "0"], 2, "0 is not in the range x>=1"),
         ([PENDULUM, "--seed", "-1"], 2, "-1 is not in the range x>=0"),
         ([PENDULUM, "--algo", "td3"], 2, "'td3' is not one of 'ppo', 'sac'"),

@@ -205,7 +205,7 @@ def _mechanism(
 
         if not os.path.exists(text):
             raise click.UsageError(
-                f"found no file {shortened(text)!r}, expected a URDF or MJCF file"
+                f"found no file {shortened(text)!r}, expected a URDF, MJCF or SDF file"
             )
         if options:
             raise click.UsageError("-o: found options of an environment beside a file")

@@ -68,7 +68,7 @@ def named_values(
 
 
 def find_environment(text: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return id and options of an environment, or of the robot in a URDF or MJCF file.
+    """Return id and options of an environment, or of the robot in a URDF, MJCF or SDF file.
 
     Raises:
         UsageError: no such file, or the option `robot` beside a file.
@@ -78,7 +78,9 @@ def find_environment(text: str, options: dict[str, Any]) -> tuple[str, dict[str,
         check_env_id(text)
         return text, options
     if not os.path.exists(text):
-        raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF or MJCF file")
+        raise click.UsageError(
+            f"found no file {shortened(text)!r}, expected a URDF, MJCF or SDF file"
+        )
     for option in ("robot", "urdf"):
         if option in options:
             expected = f"none beside the file {shortened(text)!r}"
@@ -192,7 +194,7 @@ def command(
 ) -> int:
     """Score controllers in the environment ID over episodes with the seeds SEED, SEED + 1, ...
 
-    A URDF or MJCF FILE stands for vigym/Robot-v0 with that file.
+    A URDF, MJCF or SDF FILE stands for vigym/Robot-v0 with that file.
 
     A controller is a name of `vigym list`; module:name, a callable (observation, info -> action) or
     a class or function that makes one; a .safetensors file of vigym export; or a model saved by

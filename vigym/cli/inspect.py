@@ -1,11 +1,10 @@
-"""Command `vigym inspect`: description of a URDF file and its import.
+"""Command `vigym inspect`: description of a robot's file and its import.
 
-A file that makes no mechanism is described as far as it can be read, with all its faults.
+A URDF file that makes no mechanism is described as far as it can be read, with all its faults.
 """
 
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import click
@@ -28,18 +27,18 @@ from vigym.mechanism.elements.shapes import Mesh, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.summary import describe, describe_joint, mass_properties
 from vigym.mechanism.topology.arms import looks_like_arm, suggest_fixed
-from vigym.mjcf.source import is_mjcf
 from vigym.robot_files import load
 from vigym.urdf.convert.inertias import is_point
 from vigym.urdf.convert.survey import fault_of, survey
 from vigym.urdf.read.records import UrdfJoint
+from vigym.urdf.read.xml import root_tag
 
 FLAT = 1e-6  # of the largest moment: distance of a plate from the triangle inequality
 NAMED = 3  # elements that a line of equal notes names
 EQUAL = 1e-3  # of the largest moment: difference of moments that count as equal
 MASS = "mass [kg]"
 CHECKED = "read by vigym and by pybullet, which found the same numbers"
-COMPILED = "compiled by mujoco"
+READ_BY = {"mujoco": "compiled by mujoco", "sdf": "read by vigym alone"}  # by the root's tag
 UNCHECKED = "read by vigym alone; pybullet, which would check the numbers, is not installed"
 BODY_COLUMNS = ["body", MASS, "centre of mass [m]", "moments [kg m²]", "inertia"]
 LINK_COLUMNS = ["link", MASS, "centre of mass in the link [m]", "moments [kg m²]"]
@@ -150,10 +149,10 @@ def _joint_as_written(joint: UrdfJoint, closes_loop: bool) -> dict[str, Any]:
 def command(
     file: str, base: str | None, inertias: str, json_file: str | None, plot: str | None
 ) -> None:
-    """Describe the mechanism in the URDF or MJCF FILE and the elements that its import changed.
+    """Describe the mechanism in a URDF, MJCF or SDF FILE and what its import changed.
 
     No kernel of a simulator is compiled. A file that cannot be simulated as it is written is
-    refused with exit code 1; its readable part and all its faults are shown. <collision> meshes
+    refused with exit code 1; of URDF its readable part and all faults are shown. <collision> meshes
     that cannot be read are left out and listed; so are mended inertias with --inertias report.
 
     \b
@@ -167,7 +166,7 @@ def command(
     try:
         mech = load(file, base=base, missing_meshes="report", inertias=inertias)
     except (UrdfError, AssemblyError) as error:
-        if is_mjcf(Path(file)):
+        if root_tag(file) in READ_BY:
             raise
         refused = describe_refused(file, base, inertias, error)
         write_json(json_file, refused)
@@ -183,7 +182,7 @@ def command(
             draw(mech, plot)
     if not quiet:
         checked = CHECKED if find_spec("pybullet") is not None else UNCHECKED
-        _print(found, COMPILED if is_mjcf(Path(file)) else checked)
+        _print(found, READ_BY.get(root_tag(file), checked))
         if base is None and looks_like_arm(mech):
             print(f"\n{suggest_fixed(mech)}")
 

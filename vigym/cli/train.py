@@ -87,7 +87,7 @@ def command(
     """Train a policy for the environment ID, or for the robot of a URDF FILE.
 
     Any Gymnasium id will do: those of vigym, your own as module:id, and others, such as
-    HalfCheetah-v5. A URDF or MJCF file stands for vigym/Robot-v0. The folder of the run then
+    HalfCheetah-v5. A URDF, MJCF or SDF file stands for vigym/Robot-v0. The folder of the run then
     has the best policy, its learning curve, its scores over fresh episodes and a video.
 
     \b

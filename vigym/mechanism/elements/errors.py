@@ -10,4 +10,4 @@ class AssemblyError(MechanismError):
 
 
 class UrdfError(MechanismError):
-    """URDF file that cannot be read truthfully; the message names file and element as well."""
+    """URDF or SDF file that cannot be read truthfully; the message names file and element, too."""

@@ -81,6 +81,17 @@ def load_urdf(
         AssemblyError: loops that cannot be closed; names file, joint and the remaining gap.
         MechanismError: a wrong `ground`.
     """
+    check_options(path, base, missing_meshes, inertias)
+    robot = read_robot(path)
+    if find_spec("pybullet") is not None:
+        cross_check(robot, order_links(robot))
+    return to_mechanism(robot, base, ground, self_collision, missing_meshes, inertias)
+
+
+def check_options(
+    path: str | os.PathLike[str], base: str | None, missing_meshes: str, inertias: str
+) -> None:
+    """Raise UrdfError for a value that an option of `load_urdf` does not have."""
     if base not in _BASES:
         expected = "expected 'fixed', 'floating' or None"
         raise UrdfError(f"{os.fspath(path)}: option base: found {base!r}, {expected}")
@@ -88,11 +99,18 @@ def load_urdf(
         if value not in _ERROR_OR_REPORT:
             found = f"{os.fspath(path)}: option {option}: found {value!r}"
             raise UrdfError(f"{found}, expected 'error' or 'report'")
-    robot = read_robot(path)
-    order = order_links(robot)
-    if find_spec("pybullet") is not None:
-        cross_check(robot, order)
-    robot = complete_masses(robot, order, inertias)
+
+
+def to_mechanism(
+    robot: Robot,
+    base: str | None,
+    ground: bool | Ground | None,
+    self_collision: bool,
+    missing_meshes: str,
+    inertias: str,
+) -> Mechanism:
+    """Return the mechanism of a file's records; options and errors are those of `load_urdf`."""
+    robot = complete_masses(robot, order_links(robot), inertias)
     order = order_links(robot)
     mech = Mechanism(ground=False if ground is None else ground, name=robot.name)
     mech.notes += robot.notes
@@ -120,7 +138,7 @@ def _add_elements(
     missing_meshes: str,
     inertias: str,
 ) -> None:
-    poses = zero_poses(order)
+    poses = zero_poses(order, robot.placement)
     owners: dict[str, str] = {}  # link -> body
     groups = group_links(robot, order)
     fixed = groups[:1] if _is_fixed_base(robot, groups[0], base) else []

@@ -23,7 +23,7 @@ from vigym.urdf.read.loops import find_loops, read_loop
 from vigym.urdf.read.meshes import MeshFolders, mesh_folders
 from vigym.urdf.read.records import Link, LoopJoint, TreeJoint
 from vigym.urdf.read.references import check_reference, find_references
-from vigym.urdf.read.xml import parse_urdf
+from vigym.urdf.read.xml import parse_xml
 
 Fault = tuple[str, str]  # element in words; found and expected
 Item = TypeVar("Item")
@@ -55,7 +55,7 @@ def survey(
     Raises:
         UrdfError: no such file, or no XML of a robot.
     """
-    robot = parse_urdf(path)
+    robot = parse_xml(path, "robot")
     faults: list[Fault] = []
 
     def each(read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:

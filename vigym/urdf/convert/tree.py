@@ -4,7 +4,7 @@ from pathlib import Path
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import UrdfError
-from vigym.spatial import IDENTITY, Pose
+from vigym.spatial import Pose
 from vigym.urdf.read.records import Robot, TreeJoint
 
 LinkOrder = list[tuple[str, TreeJoint | None]]  # links with their parent joints, the root's is None
@@ -72,9 +72,9 @@ def _check_reached(robot: Robot, reached: set[str]) -> None:
         )
 
 
-def zero_poses(order: LinkOrder) -> dict[str, Pose]:
-    """Return the pose of every link in the root link, all joint coordinates zero."""
+def zero_poses(order: LinkOrder, root: Pose) -> dict[str, Pose]:
+    """Return the pose of every link in the world at zero; `root` is that of the root link."""
     poses: dict[str, Pose] = {}
     for name, joint in order:
-        poses[name] = IDENTITY if joint is None else poses[joint.parent] @ joint.origin
+        poses[name] = root if joint is None else poses[joint.parent] @ joint.origin
     return poses

@@ -87,7 +87,7 @@ def read_gazebo(robot: Node) -> dict[str, UrdfSurface]:
             if tag in known:
                 known[tag].note("ignored", f"a later <gazebo> gives {tag} of link {link!r}")
             known[tag] = node
-    return {link: _gazebo_surface(given) for link, given in values.items()}
+    return {link: surface_of(given) for link, given in values.items()}
 
 
 def _gazebo_values(block: Node) -> dict[str, Node]:
@@ -98,8 +98,8 @@ def _gazebo_values(block: Node) -> dict[str, Node]:
     return {tag: node for tag, node in found.items() if node is not None}
 
 
-def _gazebo_surface(values: dict[str, Node]) -> UrdfSurface:
-    """Return the surface of a link; `values` is the result of `_gazebo_values`."""
+def surface_of(values: dict[str, Node]) -> UrdfSurface:
+    """Return the surface that elements <mu1>, <mu2> and <fdir1> give, by their tags."""
     nodes = [values[tag] for tag in ("mu1", "mu2") if tag in values]
     given = [_limit_friction(node, float(node.content(low=0.0)[0])) for node in nodes]
     direction = values.get("fdir1")

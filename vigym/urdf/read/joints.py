@@ -135,7 +135,7 @@ def read_parameters(node: Node, joint_type: JointType) -> dict[str, Any]:
 
     A value that the type cannot have becomes a note, and so does one that says nothing.
     """
-    return _read_limit(node, joint_type) | _read_dynamics(node, joint_type)
+    return _read_limit(node, joint_type) | read_dynamics(node, joint_type)
 
 
 def _read_limit(node: Node, joint_type: JointType) -> dict[str, Any]:
@@ -183,7 +183,8 @@ def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | No
     return lower, upper
 
 
-def _read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
+def read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
+    """Return the `JointParameters` in the attributes of <dynamics>, as keyword arguments."""
     dynamics = node.only("dynamics")
     if dynamics is None:
         return {}

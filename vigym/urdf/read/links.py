@@ -13,9 +13,9 @@ from vigym.urdf.read.geometry import Color, read_materials, read_origin, read_vi
 from vigym.urdf.read.joints import joint_nodes, read_joint
 from vigym.urdf.read.loops import find_loops, read_loop
 from vigym.urdf.read.meshes import MeshFolders, mesh_folders
-from vigym.urdf.read.records import Link, Robot, UrdfSurface
+from vigym.urdf.read.records import Link, LoopJoint, Robot, TreeJoint, UrdfSurface
 from vigym.urdf.read.references import check_reference, find_references
-from vigym.urdf.read.xml import Node, parse_urdf
+from vigym.urdf.read.xml import Node, parse_xml
 
 MOST_LINKS = 2000  # pybullet's loader recurses over links: long chains overflow its stack
 
@@ -26,7 +26,7 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
     Raises:
         UrdfError: a file, element, number or reference that is missing, malformed or impossible.
     """
-    robot = parse_urdf(path)
+    robot = parse_xml(path, "robot")
     for error in note_unknown(robot, version_of(robot)):
         raise error
     loop_nodes = find_loops(robot)
@@ -36,16 +36,28 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
     links = [read_link(node, materials, surfaces, folders) for node in robot.children("link")]
     joints = [read_joint(node) for node in joint_nodes(robot)]
     loops = [read_loop(node, k) for k, node in enumerate(loop_nodes, start=1)]
+    names = {link.name for link in links}
+    joints, more = read_yaml(robot, names, joints)
+    loops += [*more, *closing_frames(robot, [link.name for link in links], loops)]
+    return make_robot(robot, links, joints, loops)
+
+
+def make_robot(
+    robot: Node, links: list[Link], joints: list[TreeJoint], loops: list[LoopJoint]
+) -> Robot:
+    """Return the record of a robot or model, whose names and references are checked.
+
+    Raises:
+        UrdfError: no links or too many, two of one name, or a reference to none.
+    """
     if not 0 < len(links) <= MOST_LINKS:
         raise robot.error(f"{len(links)} links", f"1 to {MOST_LINKS}")
     check_unique(robot, "link", [link.name for link in links])
+    check_unique(robot, "joint", [joint.name for joint in (*joints, *loops)])
     names = {
         "link": {link.name for link in links},
         "joint": {joint.name for joint in joints},
     }
-    joints, more = read_yaml(robot, names["link"], joints)
-    loops += [*more, *closing_frames(robot, [link.name for link in links], loops)]
-    check_unique(robot, "joint", [joint.name for joint in (*joints, *loops)])
     for reference in find_references(joints, loops):
         check_reference(robot.path, names, reference)
     return Robot(

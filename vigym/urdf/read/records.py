@@ -10,7 +10,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import UrdfError
 from vigym.mechanism.elements.joints import JOINT_TYPES, JointParameters, JointType
 from vigym.mechanism.elements.shapes import Shape
-from vigym.spatial import Origin, Pose
+from vigym.spatial import IDENTITY, Origin, Pose
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,10 @@ class LoopJoint(UrdfJoint):
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """Links, joints and loop joints of one file in its order, and the reader's notes."""
+    """Links, joints and loop joints of one file in its order, and the reader's notes.
+
+    `placement` is the pose of the root link in the world.
+    """
 
     name: str
     path: Path
@@ -171,6 +174,7 @@ class Robot:
     joints: dict[str, TreeJoint]
     loops: list[LoopJoint] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    placement: Pose = IDENTITY
 
     def error(self, place: str, found: str, expected: str) -> UrdfError:
         """Return the error of one element."""

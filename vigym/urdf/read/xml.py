@@ -20,7 +20,9 @@ from vigym.mechanism.elements.errors import UrdfError
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _XACRO = " (expand this file with xacro first)"
 _DEFINITIONS = {"property", "arg"}  # of xacro; without them nothing is missing
-_DRAKE = ' (declare the prefix: <robot xmlns:drake="http://drake.mit.edu" ...>)'
+_DRAKE = ' (declare the prefix: <robot xmlns:drake="http://drake.mit.edu" ...>, or <sdf ...>)'
+FORMATS = {"robot": "a URDF file", "sdf": "an SDF file"}  # by the tag of the root
+ROOTS = ("robot", "model")  # elements around links and joints
 _SHOWN = 60  # characters of a text that an error quotes
 _MOST_QUOTED = 300  # characters of the output of xacro that an error quotes
 _EXPANSION = 60.0  # longest run of xacro [s]
@@ -190,10 +192,10 @@ class Node:
         local = local_name(child)
         name = child.get("name")
         number = f" {index + 1}" if count > 1 and not name else ""
-        if self.tag == "robot" and name and local in ("link", "joint"):
+        if self.tag in ROOTS and name and local in ("link", "joint"):
             return f"{local} {_short(name, quote='')!r}"
         place = f"<{local}>{number}" + (f" {_short(name, quote='')!r}" if name else "")
-        return place if self.tag == "robot" else f"{self.place} {place}"
+        return place if self.tag in ROOTS else f"{self.place} {place}"
 
 
 def local_name(element: ET.Element) -> str:
@@ -201,8 +203,16 @@ def local_name(element: ET.Element) -> str:
     return str(element.tag).rsplit("}", 1)[-1]
 
 
-def parse_urdf(path: str | os.PathLike[str]) -> Node:
-    """Return the <robot> element of a URDF file.
+def root_tag(path: str | os.PathLike[str]) -> str:
+    """Return the tag of a file's root element; empty if it cannot be read."""
+    try:
+        return local_name(_parse(Path(path), _read(Path(path), ""), ""))
+    except UrdfError:  # the reader of another format tells the reason
+        return ""
+
+
+def parse_xml(path: str | os.PathLike[str], tag: str) -> Node:
+    """Return the root element of a file, `tag`: "robot" of a URDF file, "sdf" of an SDF file.
 
     The program xacro expands a file with the ending .xacro, where it is installed.
 
@@ -210,27 +220,36 @@ def parse_urdf(path: str | os.PathLike[str]) -> Node:
         UrdfError: no readable file, a file that xacro cannot expand, not well-formed XML, XML with
             entities or too deep, or another root element.
     """
-    file = Path(path)
-    data = read_file(file, "a URDF file", most=MOST_TEXT, error=UrdfError)
+    file, expected = Path(path), FORMATS[tag]
+    data = _read(file, expected)
     program = shutil.which("xacro") if file.suffix == ".xacro" else None
     if program is not None:
         data = _expand(program, file)
+    element = _parse(file, data, expected)
+    _strip_namespace(element)
+    root = Node(element, f"<{tag}>", file, [])
+    if program is not None:
+        root.note("changed", f"expanded by {program}")
+    if element.tag != tag:
+        raise UrdfError(f"{file}: root element: found <{root.tag}>, expected <{tag}>{_hint(data)}")
+    return root
+
+
+def _read(file: Path, expected: str) -> bytes:
+    return read_file(file, expected, most=MOST_TEXT, error=UrdfError)
+
+
+def _parse(file: Path, data: bytes, expected: str) -> ET.Element:
+    """Return the root element of a text."""
     # Some files have blanks before <?xml or a NUL at the end; in UTF-16 NULs are text.
     if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         data = data.strip(b"\0 \t\r\n")
     check_xml(data, str(file), UrdfError)
     try:
-        element = ET.fromstring(data)
+        return ET.fromstring(data)
     except (ET.ParseError, ValueError, LookupError) as error:
         found = f"{file}: found invalid XML ({error})"
-        raise UrdfError(f"{found}, expected a URDF file{_hint(data)}") from error
-    _strip_namespace(element)
-    robot = Node(element, "<robot>", file, [])
-    if program is not None:
-        robot.note("changed", f"expanded by {program}")
-    if element.tag != "robot":
-        raise UrdfError(f"{file}: root element: found <{robot.tag}>, expected <robot>{_hint(data)}")
-    return robot
+        raise UrdfError(f"{found}, expected {expected}{_hint(data)}") from error
 
 
 def _expand(program: str, file: Path) -> bytes:
