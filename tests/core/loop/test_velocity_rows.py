@@ -151,7 +151,7 @@ def test_the_rate_along_pushes_is_the_power_of_a_unit_force():
             pose = d.pose(knot, i)
             omega = turned @ mean_rotation_rate(pose)
             expected += 0.5 * (R @ force @ pose.velocity + R @ torque @ omega)
-    size = d.term(motion.first_term).linear[0] / 1.0  # rows are scaled
+    size = d.term(motion.first_term).push[0]  # of 1: rows are scaled
     found = velocity_rows.velocity_row_rate(d, motion, step.knot2, step.knot3)
     assert found == pytest.approx(size * expected)
     for i in (1, 2):  # at a knot as before it
