@@ -17,7 +17,9 @@ from vigym.simulation.state import batch
 
 COMPILED = [
     "test_*.py",
-    "compiler/test_*.py",
+    "compiler/test_[!p]*.py",
+    "compiler/test_packs.py",
+    "compiler/test_plain_python.py",
     "contact/test_cone_boundary.py",
     "kernels/test_float32.py",
     "model/test_contact_slots.py",
