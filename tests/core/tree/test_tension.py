@@ -153,6 +153,9 @@ def test_only_jerks_across_a_spring_are_resisted_by_its_tension():
         assert tension.work_across_spring(d, loop, step) == pytest.approx(expected, abs=1e-12)
     length = np.linalg.norm(line)
     assert stiffness == pytest.approx(20.0 * (length - 0.4) / length, rel=1e-3)
+    pose.velocity = tuple(kept + (0.3, -0.4, 0.0) - 2.0 * np.array(before))
+    across = tension.find_swings(d, step)[2]  # Rayleigh's quotient of a jerk across
+    assert across == pytest.approx(stiffness / 2.0)
 
 
 def test_the_end_of_an_arm_has_the_jerk_of_its_turn_too():
