@@ -1,11 +1,13 @@
 """Fixtures of the tests of batches, and of kernels that several processes compile.
 
 Folders named as rooms of the core hold unit tests of functions of kernels, which only plain Python
-calls: ``VIGYM_COMPILE=0 pytest tests/core`` runs them and nothing else.
+calls: ``VIGYM_COMPILE=0 pytest tests/core`` runs them and nothing else. Other tests, of compiled
+kernels and of their lanes, are those of ``COMPILED``.
 """
 
 import importlib
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,22 @@ import pytest
 from vigym.core.compiler import COMPILES
 from vigym.simulation.state import batch
 
-collect_ignore_glob = ["*/*"] if COMPILES else ["test_*.py"]
+COMPILED = [
+    "test_*.py",
+    "compiler/test_[!p]*.py",
+    "compiler/test_packs.py",
+    "compiler/test_plain_python.py",
+    "contact/test_cone_boundary.py",
+    "kernels/test_float32.py",
+    "model/test_contact_slots.py",
+    "solver/test_first_guess.py",
+    "solver/test_law_errors.py",
+    "solver/test_predicted_end.py",
+    "tree/test_runs.py",
+]
+HERE = Path(__file__).parent
+_compiled = {path for pattern in COMPILED for path in HERE.glob(pattern)}
+collect_ignore = sorted(set(HERE.rglob("test_*.py")) - _compiled if COMPILES else _compiled)
 
 MODULE = """
 import math

@@ -3,12 +3,19 @@
 import numpy as np
 import pytest
 
+from scenes import terrains
 from scenes.plain_python import Fields, solved_step
 from scenes.touching_scenes import ball
 from vigym import Simulator
 from vigym.core.body.pose import set_pose
 from vigym.core.contact import active_set
-from vigym.core.tables.plan import PAIR_HEAD_CONTACT, PAIR_NEAREST_CONTACT, PAIR_TAIL_CONTACT
+from vigym.core.tables.plan import (
+    PAIR_HEAD_CONTACT,
+    PAIR_NEAREST_CONTACT,
+    PAIR_TAIL_CONTACT,
+    PLANES,
+)
+from vigym.mechanism.elements.bodies import Ground
 
 H = np.float64(0.01)
 
@@ -112,3 +119,55 @@ def test_planes_that_are_nearly_parallel_hand_over_their_force():
     assert [r.force[0] for r in rows] == [0.0, 2.0, 5.0]
     assert not active_set.lanes_without_plane(d, 0, steep, np.True_)
     assert active_set.lanes_without_plane(d, 0, (0.0, 1.0, 0.0), np.True_)
+
+
+def above_a_slope(height=1.0):
+    """Data and step of a ball in the air over terrain that rises by a half along x."""
+    slope = Ground(terrain=terrains.along_x(0.5 * 0.25 * np.arange(9), 0.25))
+    sim = Simulator(terrains.thrown("ball", slope, height), timestep=H)
+    sim.reset()
+    d, step, _ = solved_step(sim, H)
+    return d, step
+
+
+def normals_of_active(d):
+    rows = [d.contact(n) for n in range(PLANES)]
+    return [np.array(row.normal2) for row in rows if row.active]
+
+
+def test_a_missed_plane_gets_a_contact_once():
+    """It is placed at knot 2, has no force yet, and its gap there is that of the ball."""
+    d, step = above_a_slope()
+    assert normals_of_active(d) == []
+    pose, up = d.pose(step.knot3, 1), np.array((-0.5, 0.0, 1.0)) / np.sqrt(1.25)
+    x, _, z = d.pose(step.knot2, 1).position
+    foot = np.array((x, 0.03, 0.5 * (x + 1.0)))
+    on_ground = tuple(foot + (0.05 - 1e-3) * up)
+    d.contact(0).force = d.contact(0).anchor_force = (9.0,) * 4
+    set_pose(d.body(1), pose, on_ground, pose.orientation)
+
+    def activate(mask):
+        return active_set.activate_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
+
+    assert not activate(np.False_)
+    assert activate(np.True_)
+    (normal,) = normals_of_active(d)
+    assert normal == pytest.approx(up)
+    row = next(d.contact(n) for n in range(PLANES) if d.contact(n).active)
+    assert row.gap2 == pytest.approx(up[2] * (z - foot[2]) - 0.05)
+    assert row.arm2 == pytest.approx(tuple(-0.05 * up))
+    assert (row.force, row.anchor_force) == ((0.0,) * 4, (0.0,) * 4)
+    assert not activate(np.True_)
+
+
+def test_other_lanes_keep_the_place_of_their_contact():
+    d, step = above_a_slope()
+    row = d.contact(0)
+    names = ("gap_target", "gap2", "touching_point", "arm2", "normal2", "tangent_1", "tangent_2")
+    row.plane = (0.6, 0.0, 0.8, 0.0, 1.0)
+    before = [getattr(row, name) for name in names]
+    active_set.place_in_lanes(d, row, step.knot2, step.h, np.False_)
+    assert [getattr(row, name) for name in names] == before
+    active_set.place_in_lanes(d, row, step.knot2, step.h, np.True_)
+    assert row.normal2 == (0.6, 0.0, 0.8)
+    assert row.gap2 == pytest.approx(0.6 * 0.0 + 0.8 * d.pose(step.knot2, 1).position[2] - 0.05)

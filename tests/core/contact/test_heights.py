@@ -5,6 +5,7 @@ import pytest
 
 from scenes import terrains
 from scenes.plain_python import data_of, random_rotation
+from scenes.trees import unit
 from vigym import Simulator, Terrain
 from vigym.core.contact.terrain import heights
 from vigym.core.math.vectors import dot
@@ -80,3 +81,21 @@ def test_no_plane_of_a_rim_is_nearer_than_the_ground(d):
             assert (ring @ normal).min() - height == pytest.approx(gap, abs=1e-5)  # of 720 points
             seen += 1
     assert seen > 30
+
+
+def test_the_best_three_planes_are_the_nearest_of_those_that_are_not_parallel():
+    """In whatever order they come; of parallel ones only the nearest counts."""
+    rng = np.random.default_rng(1)
+    normals = [tuple(unit(rng.normal(size=3))) for _ in range(5)]
+    for _ in range(300):
+        chosen = rng.integers(5, size=rng.integers(1, 9))
+        planes = [
+            (gap, *normals[k], 0.0)
+            for gap, k in zip(rng.normal(size=len(chosen)), chosen, strict=True)
+        ]
+        best = (heights.no_plane(),) * 3
+        for plane in planes:
+            best = heights.add_plane(best, plane)
+        nearest = [min(p for p in planes if p[1:4] == normals[k]) for k in set(chosen.tolist())]
+        expected = [*sorted(nearest), *[heights.no_plane()] * 3][:3]
+        assert list(best) == expected

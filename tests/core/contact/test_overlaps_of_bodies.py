@@ -108,3 +108,51 @@ def test_a_deep_end_is_held_apart_from_the_plane_at_the_nearest_points():
     own, partner = (np.array(d.pose(knot, i).position) for i in (end.body, end.partner))
     between = own + found[2] - partner - found[3]
     assert between == pytest.approx(found[0] * np.array(nearest.normal2))
+
+
+def deep_rods():
+    """Two rods that overlap so far that their touching points are held; data, contacts, knots 2 and 3."""
+    d = data_of(started(meeting("rod-rod", apart=0.03)[0]))
+    knot2, knot3 = knot_buffer(d, 0), knot_buffer(d, -1)
+    rows = [d.contact(c) for c in range(d.contact_count)]
+    nearest = next(row for row in rows if row.kind == PAIR_NEAREST_CONTACT)
+    nearest.active = np.True_
+    place_contact(d, nearest, knot2, H, segment_parameter(d, nearest, knot2))
+    assert overlaps.find_deep_lanes(d, nearest)
+    for i in (1, 2):
+        pose = d.pose(knot2, i)
+        set_pose(d.body(i), d.pose(knot3, i), pose.position, pose.orientation)
+    return d, rows, nearest, (knot2, knot3)
+
+
+def test_in_deep_overlaps_an_end_is_held_along_the_normal_of_the_nearest_points():
+    d, rows, nearest, (knot2, _) = deep_rods()
+    own, partner = (np.array(d.pose(knot2, i).position) for i in (nearest.body, nearest.partner))
+    *_, there = overlaps.touching_points_at_knot2(d, nearest, knot2, nearest.segment_parameter)
+    for end in rows:
+        if not overlaps.is_end(end):
+            continue
+        place = end.segment_parameter
+        gap, normal, arm, partner_arm = overlaps.touching_points_at_knot2(d, end, knot2, place)
+        assert normal == pytest.approx(nearest.normal2)
+        assert own + arm - partner - partner_arm == pytest.approx(gap * np.array(normal))
+        # above the plane through the nearest point of the partner
+        assert np.dot(own + arm - partner - there, normal) == pytest.approx(gap)
+        nearest.active = np.False_
+        other = overlaps.touching_points_at_knot2(d, end, knot2, place)
+        nearest.active = np.True_
+        assert other[1] != pytest.approx(normal)
+
+
+def test_in_deep_overlaps_the_points_of_knot_2_stay_those_that_touch():
+    """Also where the bodies have turned, and others would be nearest."""
+    d, rows, nearest, (knot2, knot3) = deep_rods()
+    pose = d.pose(knot3, nearest.body)
+    turned = quaternion_product((np.cos(0.3), 0.0, 0.0, np.sin(0.3)), pose.orientation)
+    set_pose(d.body(nearest.body), pose, pose.position, turned)
+    found = overlaps.touching_points_at_knot3(d, nearest, knot2, knot3)
+    held = overlaps.held_touching_points(d, nearest, knot2, knot3)
+    assert found[0] == held[0]
+    assert found[1:] == held[1:]
+    nearest.active = np.False_
+    assert overlaps.touching_points_at_knot3(d, nearest, knot2, knot3)[1] != pytest.approx(held[1])

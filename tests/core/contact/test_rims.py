@@ -93,3 +93,21 @@ def test_a_rim_that_dips_is_found_and_turned_and_forgotten_before_the_next_step(
 def test_on_terrain_each_point_of_a_rim_has_contacts_of_its_own():
     assert rims.rim_stride(Fields(terrain_columns=0)) == 1
     assert rims.rim_stride(Fields(terrain_columns=5)) == rims.PLANES
+
+
+@pytest.mark.parametrize("turned_before", [True, False])
+def test_rims_that_turned_in_an_attempt_turn_again_in_the_next_one(turned_before):
+    d, step, c = lying()
+    rows = [d.contact(k) for k in range(d.contact_count)]
+    for row in rows:
+        row.rim_arm = (0.0, 0.0, 0.0)
+    rotation, first = d.pose(step.knot2, 1).rotation, d.contact(c)
+    if turned_before:
+        first.rim_arm = mat_vec(rotation, (0.06, 0.08, 0.0))
+    before = [row.arm2 for row in rows]
+    rims.turn_rims_again(d, step.knot2, H)
+    changed = [k for k, row in enumerate(rows) if row.arm2 != before[k]]
+    assert changed == ([c + k for k in range(4)] if turned_before else [])
+    if turned_before:
+        place = np.add(mat_vec(rotation, first.point), first.rim_arm)
+        assert first.arm2 == pytest.approx(place - d.pose(step.knot2, 1).arm)

@@ -69,3 +69,14 @@ def test_errors_of_couplings_at_coordinates():
         True,
         False,
     ]
+
+
+def test_prescribed_rows_have_no_error_at_coordinates():
+    """The coordinate is given."""
+    mech = geared(-2.0)
+    mech.add_motion("axle0", lambda t: 0.7 + t)
+    d = data_of(Simulator(mech))
+    for r in range(d.loop_row_count):
+        d.loop_row(r).residual = 9.0
+    assert close_loops.coupling_errors(d, np.array([[0.3, -0.6]]), 0) == pytest.approx(0.0)
+    assert [d.loop_row(r).residual for r in range(d.loop_row_count)] == pytest.approx([0.0, 0.0])

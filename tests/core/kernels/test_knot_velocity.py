@@ -80,3 +80,16 @@ def test_velocities_keep_loops_closed():
         )
     assert speeds[0] == pytest.approx(speeds[1], abs=1e-7)
     assert np.linalg.norm(speeds[0]) > 1e-3
+
+
+def test_laws_that_do_not_converge_at_a_knot_leave_the_velocities_of_the_step(monkeypatch):
+    """No force of theirs acts at the knot then; which lanes these are is told."""
+    d, knot = after_a_step(slider(friction=3.0), {"rail": 1.0})
+    monkeypatch.setattr(
+        knot_velocity,
+        "update_bounded_forces",
+        lambda d, *rest: (np.float64(1e9), np.float64(0.0), np.float64(1.0)),
+    )
+    assert knot_velocity.solve_knot_velocities(d, knot, np.True_)
+    assert d.body(1).delta_position == pytest.approx(d.pose(knot, 1).velocity)
+    assert d.dof(0).affine_forces == (0.0,) * 3

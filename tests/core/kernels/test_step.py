@@ -8,6 +8,7 @@ from scenes.touching_scenes import slider, wheel_drive
 from vigym import Simulator
 from vigym.core.kernels import step
 from vigym.core.model.context import knot_buffer
+from vigym.core.tables.plan import HEADER
 
 H = 0.01
 
@@ -72,3 +73,14 @@ def test_a_composition_takes_all_of_its_stages():
         ends.append((d.environment.time, step.stored_coordinate(d, 1, 0)))
     for end in ends:
         assert end == pytest.approx((2.0 * H, 0.5 * 3.0 * (2.0 * H) ** 2))
+
+
+def test_an_interrupted_call_takes_no_further_step():
+    sim = Simulator(slider(effort=5.0), timestep=H)
+    sim.reset()
+    d = data_of(sim)
+    sim._plant.groups.tables[0][HEADER.offset("interrupted")] = 1
+    made = call(3.0, 5)
+    step.step_group(data_of(sim), made, 0, np.True_)
+    assert d.environment.time == 0.0
+    assert step.stored_coordinate(d, 1, 0) == 0.0

@@ -77,3 +77,10 @@ def test_rounding_of_multipliers_grows_as_the_pivot_of_a_row_falls():
     assert noise[0] > 0.0
     assert solve.find_rounded_multipliers(d, np.True_, 0.9 * noise[1])
     assert not solve.find_rounded_multipliers(d, np.True_, 1.1 * noise[1])
+
+
+def test_rows_of_contacts_that_are_not_active_round_nothing():
+    """No body is looked at."""
+    environment = Fields(any_active=np.False_, length_scale=1.0)
+    d = Fields(contact_row_count=3, loop_row_count=3, environment=environment, features={"loops"})
+    assert solve.multiplier_rounding_residual(d) == 0.0

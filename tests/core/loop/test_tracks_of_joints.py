@@ -9,13 +9,27 @@ from scenes.plain_python import (
     evaluated_step,
     random_vector,
 )
-from scenes.tracks import CURVES, SURFACES, hanging, sliding
+from scenes.tracks import CURVES, SURFACE_CASES, SURFACES, hanging, sliding
 from vigym import Simulator
 from vigym.core.loop import tracks
 
 H = 0.01
 RNG = np.random.default_rng(0)
-MADE = [(sliding, name) for name in CURVES] + [(hanging, name) for name in SURFACES]
+
+
+def locked(name):
+    """A joint whose turn about the normal is locked."""
+    return hanging(name, spin=False)
+
+
+def led(name):
+    """A point whose body has an axis that follows the curve."""
+    return sliding(name, axis=(0.1, 0.2, 1.0))
+
+
+MADE = [(make, name) for make in (sliding, led) for name in CURVES]
+MADE += [(hanging, name) for name in SURFACES]
+MADE += [(locked, name) for name, spins in SURFACE_CASES if not spins]
 
 
 def moving(make, name):

@@ -11,6 +11,7 @@ from scenes.plain_python import (
     solved_step,
 )
 from vigym import Mechanism, Simulator
+from vigym.core.body.pose import mean_rotation_rate
 from vigym.core.loop import velocity_rows
 
 H = 0.02
@@ -92,3 +93,72 @@ def test_rows_at_bodies_push_along_their_weights():
     assert velocity_rows.push_rate_at_knot(d, motion, step.knot2) == pytest.approx(rate, rel=1e-3)
     velocity_rows.clear_velocity_rows(d)
     assert d.fill_in(d.term(0).body_fill_in).B_force == (0.0, 0.0, 0.0)
+
+
+def towed():
+    """Two bodies whose weights turn with one of them, and whose row pushes along directions of its own."""
+    mech = Mechanism()
+    for k in range(2):
+        mech.add_body(f"b{k}", 1.0 + k, (0.1, 0.2, 0.25), (1.0 * k, 0.0, 0.0))
+    terms = {"b0": ((1.0, 0.0, 0.3), (0.0, 0.2, 0.0)), "b1": ((-1.0, 0.5, 0.0), (0.0,) * 3)}
+    pushes = {"b0": ((1.0, 0.2, 0.0), (0.0, 0.0, 0.1)), "b1": ((-1.0, 0.0, 0.4), (0.1, 0.0, 0.0))}
+    mech.add_velocity_constraint("row", terms, 0.3, pushes, "b1")
+    sim = Simulator(mech, timestep=H)
+    rates = np.random.default_rng(1).normal(size=(2, 6))
+    sim.reset(velocities={f"b{k}:floating": rates[k] for k in range(2)})
+    return sim
+
+
+def test_rows_of_a_body_and_of_its_frame_are_derivatives_of_the_residual():
+    """Summed over the fill-in rows of each body, that of the frame among them."""
+    d, step, _ = evaluated_step(towed(), H)
+    motion = d.motion(0)
+    velocity_rows.write_velocity_rows(d, step.knot2, step.knot3)
+    motions = {i: (random_vector(RNG), random_vector(RNG)) for i in (1, 2)}
+    rows = {}
+    for n in range(motion.first_term, velocity_rows.term_end(motion)):
+        term = d.term(n)
+        assert (term.body, term.frame) in ((1, 2), (2, 2))
+        for i, q in ((term.body, term.body_fill_in), (term.frame, term.frame_fill_in)):
+            if q >= 0:
+                rows[q] = i
+    assert len(rows) == 2
+    expected = sum(
+        np.dot(d.fill_in(q).K_force, motions[i][0]) + np.dot(d.fill_in(q).K_torque, motions[i][1])
+        for q, i in rows.items()
+    )
+    for i in (1, 2):  # of the tree's gaps, which are not differenced here
+        d.body(i).position_correction = d.body(i).rotation_correction = (0.0, 0.0, 0.0)
+
+    def residual():
+        velocity_rows.set_velocity_residual(d, motion, step.knot2, step.knot3)
+        return d.loop_row(motion.loop_row).residual
+
+    found = derivative_by_motion(d, step, motions, residual)
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_rate_along_pushes_is_the_power_of_a_unit_force():
+    """In the mean of the velocities before and after a knot."""
+    d, step, _ = solved_step(towed(), H)
+    motion, expected = d.motion(0), 0.0
+    assert motion.does_work
+    R = np.reshape(d.pose(step.knot2, 2).rotation, (3, 3))
+    pushes = {1: ((1.0, 0.2, 0.0), (0.0, 0.0, 0.1)), 2: ((-1.0, 0.0, 0.4), (0.1, 0.0, 0.0))}
+    for i, (force, torque) in pushes.items():
+        turned = np.reshape(d.pose(step.knot2, i).rotation, (3, 3))
+        for knot in (step.knot2, step.knot3):
+            pose = d.pose(knot, i)
+            omega = turned @ mean_rotation_rate(pose)
+            expected += 0.5 * (R @ force @ pose.velocity + R @ torque @ omega)
+    size = d.term(motion.first_term).push[0]  # of 1: rows are scaled
+    found = velocity_rows.velocity_row_rate(d, motion, step.knot2, step.knot3)
+    assert found == pytest.approx(size * expected)
+    for i in (1, 2):  # at a knot as before it
+        body, pose = d.body(i), d.pose(step.knot2, i)
+        omega = np.reshape(pose.rotation, (3, 3)) @ mean_rotation_rate(pose)
+        body.delta_rotation = tuple(omega)
+        body.delta_position = tuple(pose.velocity + np.cross(omega, pose.arm))
+    before = velocity_rows.velocity_row_rate(d, motion, step.knot2, step.knot2)
+    at_knot = velocity_rows.velocity_row_knot_rate(d, motion, step.knot2)
+    assert at_knot == pytest.approx(before)

@@ -5,9 +5,10 @@ import pytest
 
 from scenes.plain_python import data_of, evaluated_step
 from scenes.touching_scenes import double_pendulum, geared
-from vigym import Simulator
+from vigym import Mechanism, Simulator
 from vigym.core.model import saved
 from vigym.core.model.context import advance_knot_buffers, knot_buffer
+from vigym.core.tables.plan import BALL_PIVOT
 
 H = 0.01
 
@@ -89,3 +90,33 @@ def test_factors_are_restored():
         d.body(1).rotational_block,
     )
     assert found == factors
+
+
+def test_factors_of_a_ball_joint_that_nothing_acts_on_are_restored():
+    """Its block is one of them."""
+    mech = Mechanism()
+    mech.add_body("bob", 1.0, (0.1, 0.2, 0.25), (0.3, 0.0, -0.5))
+    mech.add_joint("pivot", "spherical", "world", "bob", (0.0, 0.0, 0.0))
+    d, _, _ = evaluated_step(Simulator(mech, timestep=H), H)
+    body, names = d.body(1), [f"block_{k}" for k in "abcd"]
+    assert body.pivot_kind == BALL_PIVOT
+    factors = [getattr(body, name) for name in names]
+    saved.save_factors(d)
+    spoiled = (9.0,) * 9
+    for name in names:
+        setattr(body, name, spoiled)
+    saved.restore_factors(d, np.False_)
+    assert [getattr(body, name) for name in names] == [spoiled] * 4
+    saved.restore_factors(d, np.True_)
+    assert [getattr(body, name) for name in names] == factors
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_the_oldest_velocities_are_kept_where_a_lane_is_idle(moves):
+    d = moved()
+    knot = knot_buffer(d, -1)
+    saved.save_knot(d, knot_buffer(d, 0), saved.OLDEST)  # of another step
+    oldest = d.pose(knot, 1).velocity
+    saved.copy_oldest_velocities(d, knot, np.bool_(moves))
+    saved.restore_knot(d, knot, saved.OLDEST, np.True_)
+    assert (d.pose(knot, 1).velocity == oldest) == (not moves)

@@ -5,7 +5,7 @@ import pytest
 
 from scenes.features import SCENES
 from scenes.plain_python import data_of
-from scenes.touching_scenes import double_pendulum
+from scenes.touching_scenes import double_pendulum, slider
 from vigym import Simulator
 from vigym.core.model import snapshot
 from vigym.core.model.context import knot_buffer
@@ -60,3 +60,19 @@ def test_held_wrenches_have_columns_of_their_own():
     assert d.wrench(2).force == (1.0, 2.0, 3.0)
     packed = snapshot.pack(d.plan, d.state, True, 1)[:, snapshot.wrench_columns(d.plan)]
     assert set(range(snapshot.HELD)) <= set(packed[0])
+
+
+@pytest.mark.parametrize("batch", [None, 2])
+def test_multipliers_are_the_forces_of_motions_times_the_step(batch):
+    """A cart of 2 kg that is prescribed to move at 3 t^2 needs 12 N."""
+    mech = slider(2.0)
+    mech.add_motion("rail", lambda t: 3.0 * t * t)
+    sim = Simulator(mech, timestep=0.01, batch=batch)
+    sim.reset()
+    assert np.all(sim.step(substeps=5).converged)
+    count = batch or 1
+    groups = sim._plant.groups
+    plan, _, state, _ = groups.tables
+    multipliers, sizes = snapshot.read_multipliers(plan, state, batch is None, count)
+    assert sizes == pytest.approx(np.full((count, 2), 0.01))
+    assert np.abs(multipliers) == pytest.approx(np.full((count, 1), 12.0), rel=1e-6)

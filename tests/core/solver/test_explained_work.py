@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
+from scenes.fields import add_bowl
 from scenes.plain_python import Fields, data_of, solved_step
 from scenes.touching_scenes import ball, point_mass, slider
+from scenes.tracks import sliding
 from vigym import Mechanism, Simulator
 from vigym.core.body.pose import mean_rotation_rate
 from vigym.core.solver import explained_work as explained
 from vigym.core.tables.plan import BALL_CONTACT, SKATE
+from vigym.mechanism.tracks.slides import Slide
 
 H = 0.01
 
@@ -63,6 +66,30 @@ def test_held_wrenches_explain_all():
     change = explained.measure_energy_change(d, step)
     assert change.rise == pytest.approx(0.0, abs=1e-12)
     assert change.explained >= change.gain > 1e-3
+
+
+def test_potentials_explain_all():
+    mech = ball(5.0)
+    add_bowl(mech, "ball")
+    sim = Simulator(mech, timestep=H)
+    sim.reset(velocities={"ball:floating": (1.0, 0.5, 2.0, 0.3, 0.0, 1.0)})
+    assert sim.step(substeps=2).converged
+    d, step, _ = solved_step(sim, H)
+    change = explained.measure_energy_change(d, step)
+    assert abs(change.gain) > 1e-3
+    assert change.rise == pytest.approx(0.0, abs=1e-4 * abs(change.gain))  # its force bends
+
+
+def test_a_spring_along_a_curve_explains_the_gain_along_it():
+    sim = Simulator(sliding("line", slide=Slide(stiffness=50.0, rest=0.3)), timestep=H)
+    sim.reset()
+    assert sim.step(substeps=4).converged
+    d, step, _ = solved_step(sim, H)
+    change = explained.measure_energy_change(d, step)
+    assert abs(change.gain) > 1e-3
+    work = explained.work_in_joints(d, step)
+    assert change.rise == pytest.approx(0.0, abs=1e-3 * abs(change.gain))
+    assert any(abs(part) > 1e-4 for part in work)
 
 
 @pytest.mark.parametrize("velocity", [1.0, -1.0])

@@ -102,7 +102,7 @@ def test_laws_are_softened_and_become_firm_again():
     prox = np.float64(1e-5)
     firm, sizes = np.float64(1e-5), []
     for refused in (True, False, False, False, False):
-        prox = line_search.choose_firmness(Fields(), prox, np.bool_(refused), firm)
+        prox = line_search.choose_firmness(prox, np.bool_(refused), firm)
         sizes.append(prox)
     assert sizes[0] == line_search.SOFTENED_PROX
     assert sizes == sorted(sizes, reverse=True)

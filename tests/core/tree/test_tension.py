@@ -116,3 +116,52 @@ def test_pulling_forces_are_bounded_by_loads():
         assert tension.largest_pull(d, 1.0) == pytest.approx(
             3.0 * max(1.0, 1.0 / d.environment.length_scale)
         )
+
+
+def test_a_held_force_adds_to_what_a_joint_carries():
+    sim = Simulator(heavy(), timestep=H)
+    sim.reset()
+    sim.forces.apply("arm", (0.0, 0.0, -7.0))
+    assert sim.step(substeps=4).converged
+    d, step, _ = solved_step(sim, H)
+    tension.find_swings(d, step)
+    assert d.body(1).force[2] == pytest.approx(3.0 * 9.81 + 7.0, rel=1e-6)
+
+
+def test_only_jerks_across_a_spring_are_resisted_by_its_tension():
+    """By the stiffness T/l: of a cart of which both ends of the step's velocities are given."""
+    mech = Mechanism(gravity=(0.0, 0.0, 0.0))
+    mech.add_body("mass", 2.0, (0.1, 0.2, 0.3), (0.0, 0.0, -1.0))
+    mech.add_spring("spring", "world", "mass", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 20.0, 0.4)
+    sim = Simulator(mech, timestep=H)
+    sim.reset()
+    assert sim.step(substeps=4).converged
+    d, step, _ = solved_step(sim, H)
+    loop, pose = tension.first_point_spring(d), d.pose(step.knot3, 1)
+    dof = d.dof(d.body(loop).first_dof)
+    arm_a, arm_b, line = tension.spring_arms(d, loop, step.knot2)
+    assert np.allclose((arm_a, arm_b), 0.0)
+    kept = np.array(pose.velocity)
+    before = tension.jerk_of_body(d, 1, step)[0]
+    assert tension.work_across_spring(d, loop, step) == pytest.approx(0.0, abs=1e-12)
+    stiffness = tension.stiffness_across(d, dof, step.rho)
+    for change, across in (((0.0, 0.0, 0.3), 0.0), ((0.3, -0.4, 0.2), 0.5)):
+        pose.velocity = tuple(kept + change)
+        jerk = np.subtract(tension.jerk_of_end(d, 1, step, arm_b), before)
+        assert jerk == pytest.approx(0.5 * np.array(change))  # over two equal steps
+        expected = stiffness * (0.5 * across) ** 2
+        assert tension.work_across_spring(d, loop, step) == pytest.approx(expected, abs=1e-12)
+    length = np.linalg.norm(line)
+    assert stiffness == pytest.approx(20.0 * (length - 0.4) / length, rel=1e-3)
+    pose.velocity = tuple(kept + (0.3, -0.4, 0.0) - 2.0 * np.array(before))
+    across = tension.find_swings(d, step)[2]  # Rayleigh's quotient of a jerk across
+    assert across == pytest.approx(stiffness / 2.0)
+
+
+def test_the_end_of_an_arm_has_the_jerk_of_its_turn_too():
+    d, step, _ = hanging(heavy)
+    pose, arm = d.pose(step.knot3, 1), (0.2, -0.1, 0.5)
+    before = np.array(tension.jerk_of_end(d, 1, step, arm))
+    pose.angular_velocity = tuple(np.add(pose.angular_velocity, (0.0, 0.6, 0.0)))
+    found = np.subtract(tension.jerk_of_end(d, 1, step, arm), before)
+    assert found == pytest.approx(np.cross((0.0, 0.3, 0.0), arm))

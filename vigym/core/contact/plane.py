@@ -19,7 +19,7 @@ import math
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import select_by_precision
 from vigym.core.compiler.simd import sqrt, where
-from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, sub
+from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, sub, zero3
 from vigym.core.tables.plan import (
     BALL_CONTACT,
     RIM_CONTACT,
@@ -154,8 +154,7 @@ def plane_tangents(d, contact, rotation, normal):
         flat = project_on_plane((one, o, o), normal, (o, one, o))
     along = mat_vec(rotation, contact.direction)
     if contact.kind == SKATE:
-        zero = normal[0] * 0.0
-        return along, (zero, zero, zero)
+        return along, zero3(d)
     if contact.kind == WHEEL:
         axle = mat_vec(rotation, contact.rim_axis)
         return axle, project_on_plane(cross(axle, normal), axle, flat)

@@ -85,7 +85,7 @@ def nearest_parameter_to_box(d, p, v, half_sizes):
     bend = LEVEL * dot(v, v)
     low = -one
     high = one
-    s = 0.0 * one
+    s = d.full(0.0)
     start = dot(vector_outside_box(sub(p, v), half_sizes), v) - bend
     end = dot(vector_outside_box(add(p, v), half_sizes), v) + bend
     for _ in range(SEARCHES):

@@ -73,10 +73,9 @@ def motor_command(d, i, dof, coordinate, rate, slope):
     command = kp * (where(kp > 0.0, target, coordinate) - coordinate) + kd * (rate_target - rate)
     stiffness = kp + kd * slope
     if d.body(i).motor_kind == DC_MOTOR:
-        one = d.full(1.0)
         per_ohm = 1.0 / dof.resistance
         voltage, back_emf = dof.voltage, dof.back_emf
-        pwm = clamp(command, -one, one)
+        pwm = clamp(command, -1.0, 1.0)
         stiffness = where(absolute(command) < 1.0, stiffness, 0.0)
         force, steepness = dc_motor_torque(dof, per_ohm * (voltage * pwm - back_emf * rate))
         command = force

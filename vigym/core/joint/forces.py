@@ -166,10 +166,10 @@ def set_dof_load(d, i, j, knot3, h, weight):
         add_spring_load(dof, 0.5 * spring_stretch(dof, change))
         if bounded:
             per_h, one = 1.0 / h, d.full(1.0)
-            still, prox = 0.0 * rate, step_proximal(o)
+            prox = step_proximal(o)
             lever = one if j < body.translation_count else d.environment.length_scale
             write_law_inputs(d, i, dof, rate, slope, change, h, lever)
-            active, error = add_bounded_forces(d, i, j, one, weight, per_h, prox, still)
+            active, error = add_bounded_forces(d, i, j, one, weight, per_h, prox, o)
     return active, error
 
 

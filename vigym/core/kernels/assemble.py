@@ -195,7 +195,7 @@ def find_loop_consistent_rates(d, knot, rates, given, first):
     for column in range(d.velocity_count):
         rate = absolute(read_column(rates, first, column, one))
         fastest = where(rate > fastest, rate, fastest)
-    left, weak = one, 0.0 * one
+    left, weak = one, d.full(0.0)
     held, active = d.full(True), d.full(True)
     for _ in range(2):  # the second time without holding rows that nearly fit
         rest, found = project_rates(d, knot, rates, given, held, active, first)

@@ -26,12 +26,15 @@ def place_rate(d, side, place, du, dv):
 
 
 @inline
+def length4(a):
+    """Compute the length of a vector (4,)."""
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
+
+
+@inline
 def regularity(J, determinant):
     """Compute the determinant over the lengths of the rows: 0 at a singular place, at most 1."""
-    sizes = 0.0 * determinant + 1.0
-    for row in J:
-        squares = row[0] * row[0] + row[1] * row[1] + row[2] * row[2] + row[3] * row[3]
-        sizes = sizes * sqrt(squares)
+    sizes = length4(J[0]) * length4(J[1]) * length4(J[2]) * length4(J[3])
     return absolute(determinant) / sizes
 
 

@@ -22,7 +22,7 @@ def coupled_dofs(d, loop_row):
 @inline
 def coupling_derivative(d, loop_row, p):
     """Compute the derivative of a coupling by dof p: its multiplier acts with that factor."""
-    factor = d.full(1.0) if p == loop_row.dof else d.full(0.0)
+    factor = d.full(1.0 if p == loop_row.dof else 0.0)
     if p == loop_row.other_dof:
         factor = factor - loop_row.ratio
     return factor

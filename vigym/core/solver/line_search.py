@@ -130,7 +130,7 @@ def find_overdetermined_lanes(d, length, found, iteration):
 
 
 @inline
-def choose_firmness(d, prox, refused, firm):
+def choose_firmness(prox, refused, firm):
     """Choose the proximal part of contacts in the next iteration.
 
     After a refused increment it is large, so that laws are soft. Then it falls to ``firm``, the

@@ -185,7 +185,7 @@ def adapt_parameters(d, prox, length, refused, found, iteration):
     adapt_shifts_of_loop_rows(d, found, iteration.slack)
     method = iteration.method
     if not (method.damped or method.warm):
-        prox = choose_firmness(d, prox, refused, d.full(PROX))
+        prox = choose_firmness(prox, refused, PROX)
     errors = found.errors
     kappa = adapt_relaxation(iteration.kappa, length, errors.max_step, iteration.tight)
     scale = balance_penalty(iteration.scale, iteration.number, errors.velocity, errors.force)

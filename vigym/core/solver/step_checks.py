@@ -224,7 +224,7 @@ def reject_inexact_work(d, parts, change, inexact, solved):
 
     After all shorter parts failed, they fail only if kinetic energy appears.
     """
-    gains = find_lanes_that_gain(change, d.full(GAIN_OF_PARTS))
+    gains = find_lanes_that_gain(change, GAIN_OF_PARTS)
     return reject_lanes(solved, inexact & ~(parts.seeking & ~gains))
 
 
@@ -246,7 +246,7 @@ def reduce_rebounds_that_gain(d, step, parts, change, rebounds):
     gains = rebounds & (given > allowed)
     share = REDUCED * sqrt(allowed / where(gains, given, allowed))
     share = where(share > LEAST_SHARE, share, LEAST_SHARE)
-    rises = rebounds & find_lanes_that_gain(change, d.full(LOOSE_GAIN))
+    rises = rebounds & find_lanes_that_gain(change, LOOSE_GAIN)
     share = where(rises & ~gains, HALVED, share)
     gains = gains | rises
     separable = (parts.size > SEPARATE) & find_lanes_of_landings(d)

@@ -115,7 +115,7 @@ def swings_at_ends(d, loop, knot, rho):
     closure, dof = d.body(loop), d.dof(d.body(loop).first_dof)
     across, mass = stiffness_across(d, dof, rho), dof.effective_mass
     arm_a, arm_b, line = spring_arms(d, loop, knot)
-    away = scale(d.full(-1.0), line)
+    away = scale(-1.0, line)
     at_a = swing_at_end(d, closure.parent, knot, arm_a, mass, across, away)
     return at_a, swing_at_end(d, closure.child, knot, arm_b, mass, across, line)
 

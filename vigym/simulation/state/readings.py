@@ -49,11 +49,11 @@ class Status(NamedTuple):
             reached its largest force in one of the sub-steps.
     """
 
-    converged: Any
-    iterations: Any
-    residual: Any
-    halvings: Any
-    clipped: Any
+    converged: bool | NDArray[np.bool_]
+    iterations: int | NDArray[np.int64]
+    residual: float | Array
+    halvings: int | NDArray[np.int64]
+    clipped: bool | NDArray[np.bool_]
 
 
 class Energy(NamedTuple):
@@ -83,11 +83,11 @@ class Contacts(NamedTuple):
         slip: (..., n) velocity of the point along the ground or the other body [m/s].
     """
 
-    gap: Any
-    force: Any
-    position: Any
-    normal: Any
-    slip: Any
+    gap: Array
+    force: Array
+    position: Array
+    normal: Array
+    slip: Array
 
 
 class Columns(NamedTuple):

@@ -12,7 +12,7 @@ import pytest
 from scenes import golden
 from scenes.features import SCENES, contacts, play
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 PLAIN = os.environ | {"VIGYM_COMPILE": "0", "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
 # Compiled products and sums round once, others twice: twenty steps differ by some 1e-12, and losses
 # of impacts, whose forces stop at 1e-8 of the weight, by 1e-10.
