@@ -119,9 +119,9 @@ class SmoothStep:
             count = len(joint.joint_type.positions)
             zero = self.tree.zero[start : start + count]
             if len(zero) < count:  # of loop-closing joints: zero, or the unit quaternion
-                zero = (
-                    np.eye(max(count, 1))[0] if joint.joint_type.has_quaternion else np.zeros(count)
-                )
+                zero = np.zeros(count)
+                if joint.joint_type.has_quaternion:
+                    zero[-4] = 1.0
             parts.append(np.asarray(joint.rest) if joint.rest else zero)
             start += count
         return np.concatenate([np.zeros(0), *parts])
