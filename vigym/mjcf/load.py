@@ -104,5 +104,12 @@ def _note_others(robot: Robot) -> None:
     if m.opt.density or m.opt.viscosity:
         found = f"density {m.opt.density:g}, viscosity {m.opt.viscosity:g}"
         robot.note("ignored", f"<option> {found}", "forces of a fluid are not simulated")
+    limits = {each.name: each.limits for each in robot.mechanism.joints.values()}
+    outside = [
+        name
+        for name, each in limits.items()
+        if each is not None and not each[0, 0] <= 0.0 <= each[0, 1]
+    ]
+    robot.note_all("changed", "joints", outside, "zero is beyond limits: starts are at the nearest")
     if m.neq or m.ngeom or m.jnt_limited.any():
         robot.note("changed", "softness", RIGID)
