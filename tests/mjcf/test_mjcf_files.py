@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from vigym import MechanismError, load, load_mjcf
 
@@ -56,6 +57,19 @@ def test_a_height_field_is_terrain(tmp_path):
     # the second column of four along x and the second row of three
     assert mech.ground.terrain.height(0.3 - 0.5, 0.0) == pytest.approx(0.7)
     assert mech.ground.terrain.height(0.3 + 0.5, 0.0) == pytest.approx(0.2)
+
+
+def test_pixels_of_a_file_are_the_heights_of_a_field(tmp_path):
+    pixels = np.zeros((3, 4), np.uint8)
+    pixels[0, 1] = 255  # the first row of a picture has the largest y
+    Image.fromarray(pixels).save(tmp_path / "hills.png")
+    mech = read(
+        tmp_path,
+        '<asset><hfield name="h" file="hills.png" size="1.5 1 0.5 0.1"/></asset>'
+        f'<worldbody><geom type="hfield" hfield="h"/>{BALL}</worldbody>',
+    )
+    assert mech.ground.terrain.height(-0.5, 1.0) == pytest.approx(0.5)
+    assert mech.ground.terrain.heights.sum() == pytest.approx(0.5)
 
 
 PAIRS = """<worldbody>
@@ -189,6 +203,25 @@ def test_meshes_are_where_their_files_have_them(tmp_path):
         read(tmp_path, MESH)
 
 
+ARM = """<mujoco><compiler meshdir="parts"/><asset><mesh file="box.obj"/></asset><worldbody>
+<body name="link"><joint name="j"/><geom name="g" type="mesh" mesh="box"/></body></worldbody></mujoco>"""
+ATTACHED = """<asset><model name="arm" file="arm.xml"/></asset><worldbody>
+<geom type="plane" size="1 1 1"/><attach model="arm" body="link" prefix="left_"/>
+<attach model="arm" body="link" prefix="right_"/></worldbody>"""
+
+
+def test_models_are_attached_with_their_meshes(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "box.obj").write_text(OBJ)
+    (tmp_path / "arm.xml").write_text(ARM)
+    mech = read(tmp_path, ATTACHED)
+    assert list(mech.bodies) == ["left_link", "right_link"]
+    assert [len(each.corners) for each in mech.collisions.values()] == [8, 8]
+    (tmp_path / "arm.xml").write_text(ARM.replace("<mesh", '<model file="arm.xml"/><mesh'))
+    with pytest.raises(MechanismError, match=r"arm.xml: <model>: found 'arm.xml' again"):
+        read(tmp_path, ATTACHED)
+
+
 def test_files_that_are_included_are_part_of_the_model(tmp_path):
     (tmp_path / "ball.xml").write_text(f"<mujocoinclude>{BALL}</mujocoinclude>")
     mech = read(tmp_path, '<worldbody><include file="ball.xml"/></worldbody>')
@@ -203,7 +236,11 @@ STRANGERS = {
     ),
     "another model": (
         '<asset><model name="m" file="b.xml"/></asset>',
-        "expected a model in one file",
+        "b.xml: found no readable file",
+    ),
+    "an unknown file": (
+        '<worldbody><flexcomp name="f" type="mesh" file="a.obj"/></worldbody>',
+        "<flexcomp> 'a.obj': found a file, expected none",
     ),
     "copies": ('<worldbody><replicate count="1000000"/></worldbody>', "found 1e.06 copies"),
     "a huge field": (

@@ -268,9 +268,22 @@ class Elements(checks.ReadOnly):
     def _ground_contacts(self) -> list[tuple[str, list[str]]]:
         """Body and names of the contacts of each collision and wheel with the ground."""
         planes = self.planes_of_ground
-        found = [(each.body, contact_names(each, planes)) for each in self.collisions.values()]
+        found = [(each.body, contact_names(each, planes)) for each in self.ground_collisions]
         found += [(wheel.body, wheel_contact_names(wheel)) for wheel in self.wheels.values()]
         return found if self.ground is not None else []
+
+    @property
+    def ground_collisions(self) -> list[Collision]:
+        """Collisions that touch the ground: none without one, nor those of obstacles."""
+        fixed = self.obstacles
+        found = [each for each in self.collisions.values() if each.body not in fixed]
+        return found if self.ground is not None else []
+
+    @property
+    def obstacles(self) -> set[str]:
+        """Names of the bodies that a fixed joint holds in the world; they need no mass."""
+        fixed = (joint for joint in self._explicit_tree_joints if joint.type == "fixed")
+        return {joint.child for joint in fixed if joint.parent == WORLD}
 
     @property
     def planes_of_ground(self) -> int:

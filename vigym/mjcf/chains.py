@@ -24,8 +24,6 @@ def add_bodies(robot: Robot) -> None:
     Between several joints of one body are bodies without mass.
     """
     m, actuators = robot.model, read_actuators(robot)
-    for shape in drawn_shapes(robot, 0):
-        robot.mechanism.add_world_shape(shape)
     for root, group in robot.groups.items():
         pose, shapes = group.pose, drawn_shapes(robot, root)
         robot.mechanism.add_body(

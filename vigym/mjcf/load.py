@@ -12,8 +12,8 @@ from vigym.mechanism.topology.massless import check_massless
 from vigym.mjcf.bodies import Robot
 from vigym.mjcf.chains import add_bodies, add_starts
 from vigym.mjcf.compiled import compile_file
+from vigym.mjcf.contacts import add_shapes
 from vigym.mjcf.loops import add_equalities
-from vigym.mjcf.shapes import add_shapes
 
 BASES = ("fixed", "floating", None)
 ERROR_OR_REPORT = ("error", "report")

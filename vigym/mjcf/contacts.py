@@ -1,0 +1,183 @@
+"""Contacts of a compiled model: collision shapes, obstacles in the world, and pairs that touch."""
+
+from itertools import combinations
+
+import numpy as np
+
+from vigym.mechanism.elements.bodies import WORLD, Ground
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.shapes import Box
+from vigym.mjcf.bodies import Robot
+from vigym.mjcf.ellipsoids import balls_of
+from vigym.mjcf.ground import (
+    collides,
+    find_ground,
+    ground_of,
+    is_pair,
+    match,
+    surface,
+    touches_ground,
+)
+from vigym.mjcf.shapes import (
+    BOX,
+    CAPSULE,
+    ELLIPSOID,
+    MESH,
+    NAMES,
+    PLANE,
+    SPHERE,
+    colour,
+    geoms_of,
+    is_drawn,
+    shapes_of,
+)
+
+WALL = 1000.0  # [m] edges of the box that stands for a plane
+NONE = (0.0, 0.0, 0.0)
+MIXED = "friction of pairs is the geometric mean of both"
+
+
+def add_shapes(robot: Robot, ground: bool | Ground | None, self_collision: bool) -> None:
+    """Add ground, collision shapes and pairs of bodies that touch.
+
+    Args:
+        robot: with the bodies.
+        ground: in place of the file's; False: none.
+        self_collision: whether bodies that the file lets touch are paired.
+    """
+    floor = find_ground(robot)
+    obstacles = _obstacles(robot, floor)
+    for geom in geoms_of(robot, 0):
+        if geom not in obstacles and is_drawn(robot, geom):
+            for shape in shapes_of(robot, geom):
+                robot.mechanism.add_world_shape(shape)
+    level = floor if ground is None else None
+    if level is not None:
+        robot.mechanism.ground = ground_of(robot, level)
+    pairs = _pairs(robot) if self_collision else []
+    paired = {body for pair in pairs for body in pair}
+    paired |= {robot.groups[root].name for roots in obstacles.values() for root in roots}
+    _add_collisions(robot, level, paired)
+    for geom, roots in obstacles.items():
+        name = _add_obstacle(robot, geom)
+        for root in roots:
+            robot.mechanism.add_pair(robot.groups[root].name, name)
+    _add_pairs(robot, pairs)
+    if not self_collision:
+        names = [f"{a!r} and {b!r}" for a, b in _pairs(robot)]
+        robot.note_all("ignored", "pairs of bodies", names, "self_collision=True lets them touch")
+
+
+def _add_collisions(robot: Robot, level: int | None, paired: set[str]) -> None:
+    """Add the shapes that touch the ground, or are of a paired body."""
+    m = robot.model
+    lost: dict[str, list[str]] = {}
+    extra: list[str] = []
+    for geom in (geom for root in robot.groups for geom in geoms_of(robot, root)):
+        body = robot.carrier(int(m.geom_bodyid[geom]))
+        lands = touches_ground(robot, geom, level)
+        if not lands and (body not in paired or not collides(robot, geom)):
+            continue
+        name = geom_name(robot, geom)
+        shapes = shapes_of(robot, geom)
+        if not shapes:
+            lost.setdefault(NAMES[min(int(m.geom_type[geom]), MESH)], []).append(name)
+        if m.geom_type[geom] == ELLIPSOID:
+            missed = balls_of(m.geom_size[geom])[2]
+            message = f"{len(shapes)} balls inside it touch; it reaches {missed:.2g} m beyond them"
+            robot.note("changed", f"geom {name!r}", message)
+        if not lands and level is not None:
+            extra.append(name)
+        for shape in shapes:
+            own = robot.new_name("geom", name)
+            robot.mechanism.add_collision(own, body, shape, **surface(robot, geom, level))
+    for kind, names in lost.items():
+        reason = f"a {kind} that vigym cannot read touches nothing"
+        robot.note_all("dropped", "geoms", names, reason)
+    robot.note_all("changed", "geoms", extra, "they touch the ground, too: other bodies touch them")
+
+
+def _obstacles(robot: Robot, floor: int | None) -> dict[int, list[int]]:
+    """Return the geoms of the world beside the ground that touch, with the bodies (roots)."""
+    m = robot.model
+    found: dict[int, list[int]] = {}
+    lost: dict[str, list[str]] = {}
+    for geom in geoms_of(robot, 0):
+        for root in robot.groups if geom != floor else ():
+            others = [each for each in geoms_of(robot, root) if collides(robot, each)]
+            if not any(match(robot, geom, each) or is_pair(robot, geom, each) for each in others):
+                continue
+            kinds = {int(m.geom_type[each]) for each in others}
+            round_kinds = {SPHERE, CAPSULE, ELLIPSOID}
+            own = int(m.geom_type[geom])
+            if (
+                own in round_kinds
+                and kinds <= {*round_kinds, BOX}
+                or (own in (BOX, PLANE) and kinds <= round_kinds)
+            ):
+                found.setdefault(geom, []).append(root)
+            else:
+                lost.setdefault(geom_name(robot, geom), []).append(robot.groups[root].name)
+    for name, bodies in lost.items():
+        message = "no contact: of two bodies one has only spheres, capsules or ellipsoids, and the "
+        message += "other these or boxes; others touch the ground alone"
+        robot.note_all("dropped", f"bodies on geom {name!r}", bodies, message)
+    return found
+
+
+def _add_obstacle(robot: Robot, geom: int) -> str:
+    """Add a geom of the world as a body that is fixed there; return its name."""
+    m, mechanism = robot.model, robot.mechanism
+    name = robot.new_name("body", robot.name("geom", geom, "obstacle"))
+    shapes, drawn = shapes_of(robot, geom), []
+    if is_drawn(robot, geom):
+        drawn = shapes
+    if m.geom_type[geom] == PLANE:
+        pose, size = robot.pose("geom", geom), m.geom_size[geom]
+        edges = np.where(size[:2] > 0.0, 2.0 * size[:2], m.stat.extent)
+        seen = {"orientation": pose.orientation, "rgba": colour(m, geom)}
+        center = pose.position - 0.5 * WALL * pose.rotation[:, 2]
+        shapes = [Box(size=(WALL, WALL, WALL), position=center, orientation=pose.orientation)]
+        drawn = [Box(size=(*edges, 1e-3 * edges.max()), position=pose.position, **seen)]
+        robot.note("changed", f"geom {name!r}", f"a plane of {WALL:g} m; {MIXED}")
+    else:
+        robot.note("changed", f"geom {name!r}", f"a body that is fixed in the world; {MIXED}")
+    mechanism.add_body(name, 0.0, NONE, shapes=drawn)
+    mechanism.add_joint(f"{name}:fixed", "fixed", WORLD, name, NONE)
+    for shape in shapes:
+        own = robot.new_name("geom", name)
+        mechanism.add_collision(own, name, shape, **surface(robot, geom, None))
+    return name
+
+
+def geom_name(robot: Robot, geom: int) -> str:
+    """Return the name of a geom; without one that of its body."""
+    body = int(robot.model.geom_bodyid[geom])
+    return robot.name("geom", geom, robot.name("body", body))
+
+
+def _pairs(robot: Robot) -> list[tuple[str, str]]:
+    """Return the pairs of bodies that the file lets touch each other."""
+    m = robot.model
+    colliding = {
+        root: [geom for geom in geoms_of(robot, root) if collides(robot, geom)]
+        for root in robot.groups
+    }
+    parents = {root: int(robot.roots[m.body_parentid[root]]) for root in robot.groups}
+    found = []
+    for a, b in combinations(robot.groups, 2):
+        if parents[b] == a or parents[a] == b:  # mujoco's filter of parents
+            continue
+        if any(match(robot, one, other) for one in colliding[a] for other in colliding[b]):
+            found.append((robot.groups[a].name, robot.groups[b].name))
+    pairs = zip(m.pair_geom1.tolist(), m.pair_geom2.tolist(), strict=True)
+    named = [tuple(robot.carrier(int(m.geom_bodyid[geom])) for geom in pair) for pair in pairs]
+    return list(dict.fromkeys([*found, *((a, b) for a, b in named if WORLD not in (a, b))]))
+
+
+def _add_pairs(robot: Robot, pairs: list[tuple[str, str]]) -> None:
+    for a, b in pairs:
+        try:
+            robot.mechanism.add_pair(a, b)
+        except MechanismError as error:
+            robot.note("ignored", f"pair {a!r}, {b!r}", str(error))
