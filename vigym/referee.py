@@ -148,7 +148,7 @@ def _run_mujoco(robot: Robot, timestep: float, seconds: float, start: Array) -> 
     else:
         zeros = dict(zip(mech.position_names, Coordinates.assembled_pose(mech), strict=True))
         for joint in np.flatnonzero(model.jnt_type >= 2):
-            data.qpos[model.jnt_qposadr[joint]] += zeros[joint_name(robot, int(joint))]
+            data.qpos[model.jnt_qposadr[joint]] += zeros.get(joint_name(robot, int(joint)), 0.0)
     mujoco.mj_kinematics(model, data)
     moving = [body for body in range(model.nbody) if model.body_weldid[body]]
     roots = [b for b in moving if model.body_weldid[b] == b and model.body_jntnum[b] > 0]

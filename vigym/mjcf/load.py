@@ -20,7 +20,6 @@ ERROR_OR_REPORT = ("error", "report")
 # counts of a compiled model: elements in words, and why they are left out
 LEFT_OUT = {
     "ntendon": ("tendons", "their springs, limits and forces are not simulated"),
-    "nflex": ("flexible bodies", "bodies are rigid"),
     "nsensor": ("sensors", "sensors are not simulated; environments have their own"),
     "nplugin": ("plugins", "they are not known to this importer"),
     "nmocap": ("mocap bodies", "they stand still in the world"),

@@ -18,6 +18,7 @@ MOST_INCLUDED = 200  # files
 MOST_COPIES = 10000  # of an element by `count`
 DIRECTORIES = ("assetdir", "meshdir", "texturedir", "strippath")
 DROPPED = ("texture", "skin", "size", "layer")
+FLEXIBLE = ("flexcomp", "flex", "flexvert", "flexstrain")
 ASSETS = ("mesh", "hfield")
 
 
@@ -83,7 +84,9 @@ def _read_model(source: Source, path: Path, above: list[Path]) -> ET.Element:
     _include(root, path, path.parent, [path.resolve()])
     _check_counts(root, path)
     folders = _folders(root, path.parent)
-    _drop(root)
+    flexible = _drop(root)
+    if flexible:
+        source.notes.append(Note("dropped", f"{flexible} flexible bodies", "bodies are rigid"))
     missing: set[str] = set()
     for element in [each for each in root.iter() if each.get("file")]:
         if element.tag == "model":
@@ -158,13 +161,16 @@ def _folders(root: ET.Element, folder: Path) -> list[Path]:
     return [folder / (named["meshdir"] or named["assetdir"]), folder]
 
 
-def _drop(root: ET.Element) -> None:
-    """Remove elements and attributes in which nothing moves."""
+def _drop(root: ET.Element) -> int:
+    """Remove elements in which nothing moves, and flexible ones; return the number of these."""
+    flexible = 0
     for element in list(root.iter()):
-        for child in [each for each in element if each.tag in DROPPED]:
+        for child in [each for each in element if each.tag in DROPPED + FLEXIBLE]:
             element.remove(child)
+            flexible += child.tag in FLEXIBLE
         if element.tag in ("material", "light"):
             element.attrib.pop("texture", None)
+    return flexible
 
 
 def _read_asset(source: Source, path: Path, element: ET.Element, folders: list[Path]) -> bool:
