@@ -139,7 +139,7 @@ def _add_obstacle(robot: Robot, geom: int) -> str:
         center = pose.position - 0.5 * WALL * pose.rotation[:, 2]
         shapes = [Box(size=(WALL, WALL, WALL), position=center, orientation=pose.orientation)]
         drawn = [Box(size=(*edges, 1e-3 * edges.max()), position=pose.position, **seen)]
-        robot.note("changed", f"geom {name!r}", f"a plane of {WALL:g} m; {MIXED}")
+        robot.note("changed", f"geom {name!r}", f"a box of {WALL:g} m, which takes time; {MIXED}")
     else:
         robot.note("changed", f"geom {name!r}", f"a body that is fixed in the world; {MIXED}")
     mechanism.add_body(name, 0.0, NONE, shapes=drawn)

@@ -21,7 +21,8 @@ def check_massless(mechanism: Elements, structure: Structure) -> None:
         mechanism: bodies and joints.
         structure: of the mechanism.
     """
-    if all(body.mass for body in mechanism.bodies.values()):
+    obstacles = mechanism.obstacles  # these do not move
+    if all(body.mass for name, body in mechanism.bodies.items() if name not in obstacles):
         return
     matrix = _mass_matrix(mechanism, structure)
     scale = np.sqrt(np.diagonal(matrix))
