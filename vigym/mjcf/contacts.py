@@ -22,6 +22,7 @@ from vigym.mjcf.shapes import (
     BOX,
     CAPSULE,
     ELLIPSOID,
+    FIELD,
     MESH,
     NAMES,
     PLANE,
@@ -34,6 +35,11 @@ from vigym.mjcf.shapes import (
 
 WALL = 1000.0  # [m] edges of the box that stands for a plane
 NONE = (0.0, 0.0, 0.0)
+PAIRABLE = (
+    "no contact: of two bodies one has to have only spheres, capsules and ellipsoids, the other "
+    "these or boxes; other shapes touch the ground alone"
+)
+FIELDS = "no contact: a height field is ground, where it is level, of square cells and the first"
 MIXED = "friction of pairs is the geometric mean of both"
 
 
@@ -101,10 +107,14 @@ def _obstacles(robot: Robot, floor: int | None) -> dict[int, list[int]]:
     """Return the geoms of the world beside the ground that touch, with the bodies (roots)."""
     m = robot.model
     found: dict[int, list[int]] = {}
-    lost: dict[str, list[str]] = {}
+    lost: dict[int, list[str]] = {}
     for geom in geoms_of(robot, 0):
         for root in robot.groups if geom != floor else ():
-            others = [each for each in geoms_of(robot, root) if collides(robot, each)]
+            others = [
+                each
+                for each in geoms_of(robot, root)
+                if collides(robot, each) or touches_ground(robot, each, floor)
+            ]
             if not any(match(robot, geom, each) or is_pair(robot, geom, each) for each in others):
                 continue
             kinds = {int(m.geom_type[each]) for each in others}
@@ -117,11 +127,10 @@ def _obstacles(robot: Robot, floor: int | None) -> dict[int, list[int]]:
             ):
                 found.setdefault(geom, []).append(root)
             else:
-                lost.setdefault(geom_name(robot, geom), []).append(robot.groups[root].name)
-    for name, bodies in lost.items():
-        message = "no contact: of two bodies one has only spheres, capsules or ellipsoids, and the "
-        message += "other these or boxes; others touch the ground alone"
-        robot.note_all("dropped", f"bodies on geom {name!r}", bodies, message)
+                lost.setdefault(geom, []).append(robot.groups[root].name)
+    for geom, bodies in lost.items():
+        message = FIELDS if m.geom_type[geom] == FIELD else PAIRABLE
+        robot.note_all("dropped", f"bodies on geom {geom_name(robot, geom)!r}", bodies, message)
     return found
 
 
