@@ -71,11 +71,11 @@ def _merged(robot: Robot, joints: list[int], actuators: Collection[int]) -> int:
         return 0
     last = joints[-count:]
     coupled = m.eq_type == EQUAL_JOINTS
-    told = {*actuators, *m.eq_obj1id[coupled].tolist(), *m.eq_obj2id[coupled].tolist()}
+    read = {*actuators, *m.eq_obj1id[coupled].tolist(), *m.eq_obj2id[coupled].tolist()}
     dofs = np.isin(m.dof_jntid, last)
     acting = [m.jnt_limited[last], m.jnt_stiffness[last]]
     acting += [each[dofs] for each in (m.dof_damping, m.dof_armature, m.dof_frictionloss)]
-    return 0 if any(each.any() for each in acting) or told.intersection(last) else count
+    return 0 if any(each.any() for each in acting) or read.intersection(last) else count
 
 
 def _are_square(axes: Array) -> bool:
