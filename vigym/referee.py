@@ -11,9 +11,12 @@ import numpy as np
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mjcf.bodies import Robot
+from vigym.mjcf.chains import joint_name
 from vigym.mjcf.compiled import compile_file
 from vigym.mjcf.load import load_mjcf
 from vigym.simulation.simulator import Simulator
+from vigym.simulation.state.coordinates import Coordinates
 
 READINGS = 100  # of a run
 SHARES = (0.1, 0.3, 1.0)  # of the time, at which motions are compared
@@ -73,10 +76,11 @@ def compare_with_mujoco(path: Path, timestep: float, seconds: float) -> list[Sid
     if not 0.0 < timestep <= 0.1 * seconds:
         raise MechanismError(f"timestep: found {timestep:g} s, expected at most {0.1 * seconds:g}")
     mech, compiled = load_mjcf(path), compile_file(path, None, "error", "error")
+    robot = Robot(compiled, mech)
     steps = dict.fromkeys((timestep, float(compiled.model.opt.timestep)))
     ours = [_run_vigym(mech, step, seconds) for step in (0.5 * timestep, timestep)]
     start = ours[0].places[0]
-    return [*ours, *(_run_mujoco(mech, compiled.model, step, seconds, start) for step in steps)]
+    return [*ours, *(_run_mujoco(robot, step, seconds, start) for step in steps)]
 
 
 def _run(
@@ -130,9 +134,10 @@ def _run_vigym(mech: Mechanism, timestep: float, seconds: float) -> Side:
     return _run("vigym", timestep, seconds, step, read)
 
 
-def _run_mujoco(mech: Mechanism, model: Any, timestep: float, seconds: float, start: Array) -> Side:
+def _run_mujoco(robot: Robot, timestep: float, seconds: float, start: Array) -> Side:
     import mujoco
 
+    mech, model = robot.mechanism, robot.model
     model.opt.timestep = timestep
     model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
@@ -140,6 +145,10 @@ def _run_mujoco(mech: Mechanism, model: Any, timestep: float, seconds: float, st
     if mech.starts:
         mujoco.mj_resetDataKeyframe(model, data, _first_start(mech, model))
         data.qvel[:] = 0.0
+    else:
+        zeros = dict(zip(mech.position_names, Coordinates.assembled_pose(mech), strict=True))
+        for joint in np.flatnonzero(model.jnt_type >= 2):
+            data.qpos[model.jnt_qposadr[joint]] += zeros.get(joint_name(robot, int(joint)), 0.0)
     mujoco.mj_kinematics(model, data)
     moving = [body for body in range(model.nbody) if model.body_weldid[body]]
     roots = [b for b in moving if model.body_weldid[b] == b and model.body_jntnum[b] > 0]

@@ -84,6 +84,11 @@ def check_dynamics(space: Space) -> None:
     assert abs(space["offset"]).max() < 1e-6
 
 
+def check_mujoco(space: Space) -> None:
+    assert space["status"].converged
+    assert space["env"].observation_space.contains(space["observation"])
+
+
 def check_questions(space: Space) -> None:
     """Say whether observations are stacked, states restored, and rewards those of one's own."""
     assert space["history"].shape == (3, 35)
@@ -103,6 +108,7 @@ def check_training(space: Space) -> None:
 CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "README.md": (1, check_readme),
     "docs/baselines.md": (2, check_baselines),
+    "docs/coming_from_mujoco.md": (1, check_mujoco),
     "docs/contact.md": (2, check_contact),
     "docs/controllers.md": (2, check_controllers),
     "docs/dynamics.md": (1, check_dynamics),
@@ -124,6 +130,8 @@ def test_the_programs_of_a_page_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     count, check = CHECKS[name]
+    if check is check_mujoco:
+        pytest.importorskip("mujoco")
     shutil.copy(assets.path("pendulum"), tmp_path / "robot.urdf")
     monkeypatch.chdir(tmp_path)
     space: Space = {}

@@ -4,8 +4,9 @@ import re
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from vigym import MechanismError, load, load_mjcf
+from vigym import MechanismError, Simulator, load, load_mjcf
 
 BALL = '<body name="ball" pos="0 0 1"><freejoint name="free"/><geom size="0.1"/></body>'
 
@@ -56,6 +57,19 @@ def test_a_height_field_is_terrain(tmp_path):
     # the second column of four along x and the second row of three
     assert mech.ground.terrain.height(0.3 - 0.5, 0.0) == pytest.approx(0.7)
     assert mech.ground.terrain.height(0.3 + 0.5, 0.0) == pytest.approx(0.2)
+
+
+def test_pixels_of_a_file_are_the_heights_of_a_field(tmp_path):
+    pixels = np.zeros((3, 4), np.uint8)
+    pixels[0, 1] = 255  # the first row of a picture has the largest y
+    Image.fromarray(pixels).save(tmp_path / "hills.png")
+    mech = read(
+        tmp_path,
+        '<asset><hfield name="h" file="hills.png" size="1.5 1 0.5 0.1"/></asset>'
+        f'<worldbody><geom type="hfield" hfield="h"/>{BALL}</worldbody>',
+    )
+    assert mech.ground.terrain.height(-0.5, 1.0) == pytest.approx(0.5)
+    assert mech.ground.terrain.heights.sum() == pytest.approx(0.5)
 
 
 PAIRS = """<worldbody>
@@ -149,6 +163,13 @@ def test_welds_couplings_and_what_is_left_out(tmp_path):
     assert {"1 tendons", "1 sensors"} <= set(notes(mech, "ignored"))
 
 
+def test_flexible_bodies_are_left_out_with_a_note(tmp_path):
+    cloth = '<flexcomp name="f" type="grid" count="3 3 1" spacing=".1 .1 .1" radius=".01"/>'
+    mech = read(tmp_path, f"<worldbody>{BALL}{cloth}</worldbody>")
+    assert list(mech.bodies) == ["ball"]
+    assert notes(mech, "dropped") == ["1 flexible bodies"]
+
+
 def test_flags_of_the_file_hold(tmp_path):
     flags = '<option><flag gravity="disable" contact="disable"/></option>'
     mech = read(tmp_path, f'{flags}<worldbody><geom type="plane" size="1 1 1"/>{BALL}</worldbody>')
@@ -189,6 +210,25 @@ def test_meshes_are_where_their_files_have_them(tmp_path):
         read(tmp_path, MESH)
 
 
+ARM = """<mujoco><compiler meshdir="parts"/><asset><mesh file="box.obj"/></asset><worldbody>
+<body name="link"><joint name="j"/><geom name="g" type="mesh" mesh="box"/></body></worldbody></mujoco>"""
+ATTACHED = """<asset><model name="arm" file="arm.xml"/></asset><worldbody>
+<geom type="plane" size="1 1 1"/><attach model="arm" body="link" prefix="left_"/>
+<attach model="arm" body="link" prefix="right_"/></worldbody>"""
+
+
+def test_models_are_attached_with_their_meshes(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "box.obj").write_text(OBJ)
+    (tmp_path / "arm.xml").write_text(ARM)
+    mech = read(tmp_path, ATTACHED)
+    assert list(mech.bodies) == ["left_link", "right_link"]
+    assert [len(each.corners) for each in mech.collisions.values()] == [8, 8]
+    (tmp_path / "arm.xml").write_text(ARM.replace("<mesh", '<model file="arm.xml"/><mesh'))
+    with pytest.raises(MechanismError, match=r"arm.xml: <model>: found 'arm.xml' again"):
+        read(tmp_path, ATTACHED)
+
+
 def test_files_that_are_included_are_part_of_the_model(tmp_path):
     (tmp_path / "ball.xml").write_text(f"<mujocoinclude>{BALL}</mujocoinclude>")
     mech = read(tmp_path, '<worldbody><include file="ball.xml"/></worldbody>')
@@ -203,7 +243,11 @@ STRANGERS = {
     ),
     "another model": (
         '<asset><model name="m" file="b.xml"/></asset>',
-        "expected a model in one file",
+        "b.xml: found no readable file",
+    ),
+    "an unknown file": (
+        '<extension><plugin plugin="p" file="a.obj"/></extension>',
+        "<plugin> 'a.obj': found a file, expected none",
     ),
     "copies": ('<worldbody><replicate count="1000000"/></worldbody>', "found 1e.06 copies"),
     "a huge field": (
@@ -248,3 +292,40 @@ def test_three_slides_and_a_ball_float(tmp_path):
     damped = read(tmp_path, FLOATING.format(more='damping="1"'))
     assert list(damped.joints) == ["x", "y", "z", "turn"]
     assert damped.starts["up"]["z"] == 2.0
+
+
+HINGES = """<worldbody><body name="b"><joint name="x" axis="1 0 0" {more}/>
+<joint name="y" axis="0 1 0"/><joint name="z" axis="0 0 1" {pos}/>
+<geom size="0.1" pos="0.2 0 0"/></body></worldbody>
+<keyframe><key name="turned" qpos="0.3 -0.5 0.7"/></keyframe>"""
+
+
+def test_three_free_hinges_through_a_point_are_a_ball(tmp_path):
+    mech = read(tmp_path, HINGES.format(more="", pos=""))
+    assert {name: joint.type for name, joint in mech.joints.items()} == {"z": "spherical"}
+    sim, apart = (
+        Simulator(mech),
+        Simulator(read(tmp_path, HINGES.format(more="armature='1'", pos=""))),
+    )
+    assert list(apart.mechanism.joints) == ["x", "y", "z"]
+    for each in (sim, apart):
+        each.reset(mech.starts["turned"] if each is sim else {"x": 0.3, "y": -0.5, "z": 0.7})
+    turns = (each.body_orientation("b") for each in (sim, apart))
+    np.testing.assert_allclose(*turns, atol=1e-12)
+    mech = read(tmp_path, HINGES.format(more="", pos="pos='0 0 0.01'"))
+    assert list(mech.joints) == ["x", "y", "z"]
+
+
+def test_three_slides_and_three_hinges_float(tmp_path):
+    text = FLOATING.format(more="").replace(
+        '<joint name="turn" type="ball"/>',
+        "".join(
+            f'<joint name="{n}" axis="{a}"/>'
+            for n, a in (("r", "1 0 0"), ("p", "0 1 0"), ("turn", "0 0 1"))
+        ),
+    )
+    mech = read(tmp_path, text.replace("0 0 0 1", "0 0 3.141592653589793"))
+    assert {name: joint.type for name, joint in mech.joints.items()} == {"turn": "floating"}
+    np.testing.assert_allclose(
+        mech.starts["up"]["turn"], (0.8, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0), atol=1e-12
+    )

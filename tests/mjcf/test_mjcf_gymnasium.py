@@ -10,6 +10,7 @@ pytest.importorskip("mujoco")
 
 from vigym import Simulator, load  # noqa: E402
 
+ROUNDING = 1e-15  # of angles up to 2, which are read from quaternions
 FOLDER = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 # model: step of its file [s] and steps of a control step
 MODELS = {
@@ -40,3 +41,14 @@ def test_every_step_under_random_torques_is_solved(model):
             draw.uniform(-1.0, 1.0, efforts.size) * efforts, substeps=frame_skip
         ).converged
     assert sim.metrics()["constraint_residual_max"] < 1e-10
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.xml")), ids=lambda path: path.stem)
+def test_no_joint_starts_beyond_its_limits_in_silence(path):
+    sim = Simulator(load(path))
+    told = [note.element for note in sim.mechanism.notes if "beyond its limits" in note.message]
+    start = dict(zip(sim.mechanism.position_names, sim.joint_positions, strict=True))
+    for joint in sim.mechanism.joints.values():
+        if joint.limits is not None and f"joint {joint.name!r}" not in told:
+            low, high = joint.limits[0]
+            assert low - ROUNDING <= start[joint.name] <= high + ROUNDING

@@ -133,3 +133,17 @@ def test_a_ball_joint_elsewhere_does_not_spoil_a_singular_start():
     for _ in range(20):
         assert sim.step().converged
         assert sim.constraint_residual() < 1e-10
+
+
+def test_beside_a_loop_joints_start_within_limits_and_their_followers_with_them():
+    """The loop is closed at zero and stays there; a follower's own limits are told."""
+    mech = four_bar((1.0, 1.0, 1.0))
+    for name, limits in (("leader", (0.2, 0.5)), ("follower", (0.5, 1.0))):
+        mech.add_body(name, 1.0, (0.01,) * 3, position=(0, 1, -0.2))
+        mech.add_joint(name, "revolute", "world", name, (0, 1, 0), ACROSS, limits=limits)
+    mech.add_coupling("belt", "mimic", "follower", "leader", 2.0)
+    sim = Simulator(mech)
+    start = dict(zip(sim.mechanism.position_names, sim.joint_positions, strict=True))
+    assert (start["leader"], start["follower"]) == pytest.approx((0.2, 0.4), abs=1e-12)
+    assert not any(start[name] for name in start if name.startswith("hinge"))
+    assert [note.element for note in sim.mechanism.notes] == ["joint 'follower'"]

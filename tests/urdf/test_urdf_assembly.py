@@ -75,7 +75,7 @@ def test_loops_beyond_limits_are_told_with_joint_value_and_limits(load):
     text = four_bar((0.2, 0.3))
     mech = load(*text)
     value = mech.structure.assembly[2]
-    told = f"joint 'pivot': closed loops have it at {value:.6g}, beyond its limits 0.2 to 0.3"
+    told = f"joint 'pivot': loops or couplings have it at {value:.6g}, beyond its limits 0.2 to 0.3"
     assert sum(told in str(note) for note in mech.notes) == 1
     assert sum(told in str(note) for note in Simulator(mech).mechanism.notes) == 1
     mech.notes.clear()  # as of a mechanism that no file describes

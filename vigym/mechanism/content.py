@@ -42,6 +42,7 @@ class Index:
         tree: forest of bodies; the parent of a body is that of the joint that carries it.
         coordinates: coordinate name -> joint, without implicit ones.
         closing: names of the joints that close loops.
+        obstacles: names of the bodies that a fixed joint holds in the world.
         followers: coordinate name -> coupling by which it follows another one.
         leaders: forest of coordinates; the parent of one is the coordinate that it follows.
         contacts: names of all contacts, those with the ground even where there is none.
@@ -53,6 +54,7 @@ class Index:
         self.tree, self.leaders = Forest(), Forest()
         self.coordinates: dict[str, Joint] = {}
         self.closing: set[str] = set()
+        self.obstacles: set[str] = set()
         self.followers: dict[str, Coupling] = {}
         self.contacts: set[str] = set()
         self.shapes: dict[str, list[Collision]] = {}
@@ -66,6 +68,8 @@ class Index:
             self.coordinates |= dict.fromkeys(joint.coordinate_names, joint)
             if joint.name not in self.closing:
                 self.tree.add(joint.child, joint.parent)
+                if joint.type == "fixed" and joint.parent == WORLD:
+                    self.obstacles.add(joint.child)
         for coupling in self._newest("couplings", elements.couplings):
             self.followers[coupling.joint] = coupling
             self.leaders.add(coupling.joint, coupling.other)
@@ -268,9 +272,21 @@ class Elements(checks.ReadOnly):
     def _ground_contacts(self) -> list[tuple[str, list[str]]]:
         """Body and names of the contacts of each collision and wheel with the ground."""
         planes = self.planes_of_ground
-        found = [(each.body, contact_names(each, planes)) for each in self.collisions.values()]
+        found = [(each.body, contact_names(each, planes)) for each in self.ground_collisions]
         found += [(wheel.body, wheel_contact_names(wheel)) for wheel in self.wheels.values()]
         return found if self.ground is not None else []
+
+    @property
+    def ground_collisions(self) -> list[Collision]:
+        """Collisions that touch the ground: none without one, nor those of obstacles."""
+        fixed = self.obstacles
+        found = [each for each in self.collisions.values() if each.body not in fixed]
+        return found if self.ground is not None else []
+
+    @property
+    def obstacles(self) -> set[str]:
+        """Names of the bodies that a fixed joint holds in the world; they need no mass."""
+        return self._index.obstacles
 
     @property
     def planes_of_ground(self) -> int:

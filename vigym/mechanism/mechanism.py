@@ -271,7 +271,7 @@ class Mechanism(Elements):
 
         Args:
             name: unique among contacts and collisions.
-            body: body name.
+            body: body name; of one that a fixed joint holds in the world only pairs touch.
             shape: any of `vigym.mechanism.elements.shapes`, pose in the body frame; not drawn.
                 A mesh touches by its convex hull of at most 128 corners (a note says if more were
                 cut).
@@ -281,7 +281,7 @@ class Mechanism(Elements):
             direction: as in `add_contact`.
         """
         checks.require_new_name(name, "collision", self.collisions)
-        bodies.check_body(body, self.bodies, self.frames, f"collision {name!r}")
+        bodies.check_body(body, self.bodies, self.frames, f"collision {name!r}", self.obstacles)
         surface = collisions.ContactMaterial(friction, restitution, torsion, direction)
         collision = collisions.make_collision(name, body, shape, surface)
         contacts.check_partners(collision, self._index.shapes_of_partners(body))
@@ -299,7 +299,7 @@ class Mechanism(Elements):
             b: another one.
         """
         for body in (a, b):
-            bodies.check_body(body, self.bodies, self.frames, f"pair {a!r}, {b!r}")
+            bodies.check_body(body, self.bodies, self.frames, f"pair {a!r}, {b!r}", self.obstacles)
         contacts.check_pair(a, b, self._index.shapes, self._index.partners.get(a, ()))
         self.pairs += ((a, b),)
 

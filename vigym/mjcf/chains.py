@@ -10,12 +10,13 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mjcf.actuators import Actuator, read_actuators
 from vigym.mjcf.bodies import Robot
 from vigym.mjcf.shapes import drawn_shapes
-from vigym.spatial import rotation_matrix
+from vigym.spatial import quaternion_product, rotation_matrix
 
 KINDS = ("floating", "spherical", "prismatic", "revolute")  # numbers of mujoco's mjtJoint
 NONE = (0.0, 0.0, 0.0)
 ROUNDING = 1e-14  # components of axes below it are zero
-SQUARE = 1e-9  # cosine of axes at right angles
+SQUARE = 1e-9  # cosine of axes at right angles, distance of anchors [m]
+EQUAL_JOINTS = 2  # mujoco's mjEQ_JOINT
 
 
 def add_bodies(robot: Robot) -> None:
@@ -24,8 +25,6 @@ def add_bodies(robot: Robot) -> None:
     Between several joints of one body are bodies without mass.
     """
     m, actuators = robot.model, read_actuators(robot)
-    for shape in drawn_shapes(robot, 0):
-        robot.mechanism.add_world_shape(shape)
     for root, group in robot.groups.items():
         pose, shapes = group.pose, drawn_shapes(robot, root)
         robot.mechanism.add_body(
@@ -33,11 +32,12 @@ def add_bodies(robot: Robot) -> None:
         )
         before = robot.carrier(int(m.body_parentid[root]))
         joints = _joints_of(robot, root)
-        if _floats(robot, joints, actuators):
-            _add_floating(robot, joints, before, group.name)
-            continue
+        merged = _merged(robot, joints, actuators)
         for joint in joints:
             child = group.name
+            if joint == joints[-1] - merged + 1 and merged:
+                _add_merged(robot, joints[-merged:], before, child)
+                break
             if joint < joints[-1]:
                 child = robot.new_name("body", f"{group.name}:{robot.name('joint', joint)}")
                 place = robot.data.xanchor[joint]
@@ -51,29 +51,43 @@ def _joints_of(robot: Robot, body: int) -> list[int]:
     return list(range(first, first + int(robot.model.body_jntnum[body])))
 
 
-def _floats(robot: Robot, joints: list[int], actuators: Collection[int] = ()) -> bool:
-    """Return whether joints are three free slides at right angles and a ball, or one free joint."""
-    m = robot.model
+def _merged(robot: Robot, joints: list[int], actuators: Collection[int]) -> int:
+    """Return how many of the last joints of a body are one floating or spherical joint together.
+
+    A ball, or three hinges at right angles through one point, is spherical; it floats with three
+    slides at right angles. Nothing else may act on such joints, or tell their coordinates.
+    """
+    m, d = robot.model, robot.data
     kinds = [KINDS[int(m.jnt_type[joint])] for joint in joints]
-    if kinds != ["prismatic"] * 3 + ["spherical"]:
-        return kinds == ["floating"]
-    dofs = np.arange(6) + int(m.jnt_dofadr[joints[0]])
-    arrays = [m.jnt_limited[joints], m.jnt_stiffness[joints]]
-    arrays += [each[dofs] for each in (m.dof_damping, m.dof_armature, m.dof_frictionloss)]
-    axes = robot.data.xaxis[joints[:3]]
-    square = np.abs(axes @ axes.T - np.eye(3)).max() < SQUARE
-    return square and not any(each.any() for each in arrays) and not set(joints) & set(actuators)
+    hinges = kinds[-3:] == ["revolute"] * 3
+    if hinges:
+        anchors = d.xanchor[joints[-3:]]
+        hinges = _are_square(d.xaxis[joints[-3:]]) and np.ptp(anchors, axis=0).max() < SQUARE
+    turning = 3 if hinges else int(kinds[-1] == "spherical")
+    slides = joints[: -turning or None][-3:]
+    floats = turning and kinds[: -turning or None][-3:] == ["prismatic"] * 3
+    count = turning + 3 if floats and _are_square(d.xaxis[slides]) else turning
+    if count < 2:
+        return 0
+    last = joints[-count:]
+    coupled = m.eq_type == EQUAL_JOINTS
+    read = {*actuators, *m.eq_obj1id[coupled].tolist(), *m.eq_obj2id[coupled].tolist()}
+    dofs = np.isin(m.dof_jntid, last)
+    acting = [m.jnt_limited[last], m.jnt_stiffness[last]]
+    acting += [each[dofs] for each in (m.dof_damping, m.dof_armature, m.dof_frictionloss)]
+    return 0 if any(each.any() for each in acting) or read.intersection(last) else count
 
 
-def _add_floating(robot: Robot, joints: list[int], parent: str, child: str) -> None:
-    """Add the joint of a body that floats, named as the last of its joints."""
-    name = joint_name(robot, joints[-1])
-    if len(joints) > 1:
-        names = ", ".join(joint_name(robot, joint) for joint in joints)
-        robot.note("changed", f"joints {names}", f"one floating joint, {name!r}")
-        robot.mechanism.add_joint(name, "floating", parent, child, robot.data.xanchor[joints[-1]])
-    else:
-        _add_joint(robot, joints[0], (parent, child), None)
+def _are_square(axes: Array) -> bool:
+    return bool(np.abs(axes @ axes.T - np.eye(3)).max() < SQUARE)
+
+
+def _add_merged(robot: Robot, joints: list[int], parent: str, child: str) -> None:
+    """Add one joint for several, named as the last of them."""
+    names = [joint_name(robot, joint) for joint in joints]
+    kind = "spherical" if len(joints) == 3 else "floating"
+    robot.note("changed", f"joints {', '.join(names)}", f"one {kind} joint, {names[-1]!r}")
+    robot.mechanism.add_joint(names[-1], kind, parent, child, robot.data.xanchor[joints[-1]])
 
 
 def joint_name(robot: Robot, joint: int) -> str:
@@ -151,15 +165,20 @@ def positions_of(robot: Robot, qpos: Array) -> dict[str, ArrayLike]:
     found: dict[str, ArrayLike] = {}
     for root, group in robot.groups.items():
         joints = _joints_of(robot, root)
-        name = joint_name(robot, joints[-1])
-        if name in robot.mechanism.joints and robot.mechanism.joints[name].type == "floating":
-            turn = np.array(data.xquat[root])
-            center = data.xpos[root] + rotation_matrix(turn) @ group.center
-            found[name] = [*center.tolist(), *turn.tolist()]
-            continue
+        turn = np.array([1.0, 0.0, 0.0, 0.0])  # by joints that are one
         for joint in joints:
-            q = int(m.jnt_qposadr[joint])
-            value = float(qpos[q] - m.qpos0[q])
-            ball = not robot.is_single(joint)
-            found[joint_name(robot, joint)] = qpos[q : q + 4].tolist() if ball else value
+            name, q = joint_name(robot, joint), int(m.jnt_qposadr[joint])
+            kind = robot.mechanism.joints[name].type if name in robot.mechanism.joints else ""
+            if robot.is_single(joint) and KINDS[int(m.jnt_type[joint])] != kind:
+                angle = 0.5 * (qpos[q] - m.qpos0[q])
+                axis = np.sin(angle) * m.jnt_axis[joint]
+                turn = quaternion_product(turn, np.array([np.cos(angle), *axis]))
+            if kind == "floating":
+                turn = np.array(data.xquat[root])
+                center = data.xpos[root] + rotation_matrix(turn) @ group.center
+                found[name] = [*center.tolist(), *turn.tolist()]
+            elif kind == "spherical":
+                found[name] = (turn if robot.is_single(joint) else qpos[q : q + 4]).tolist()
+            elif kind:
+                found[name] = float(qpos[q] - m.qpos0[q])
     return found

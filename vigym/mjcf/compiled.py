@@ -42,7 +42,7 @@ class Compiled:
         model: mujoco's MjModel.
         data: MjData with the places of bodies, joints, geoms and sites at `qpos0`.
         name: of the model.
-        meshes: path of the file by the name of the mesh.
+        meshes: path of the file by the name that mujoco has for it.
         notes: on elements that are not read.
     """
 
@@ -65,6 +65,7 @@ def compile_file(path: Path, base: str | None, missing_meshes: str, inertias: st
     source = read_source(path, missing_meshes)
     given = {
         "xml": ET.tostring(source.root, encoding="unicode"),
+        "models": source.models,
         "assets": source.assets,
         "base": base,
         "balance": inertias == "report",

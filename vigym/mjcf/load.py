@@ -12,15 +12,14 @@ from vigym.mechanism.topology.massless import check_massless
 from vigym.mjcf.bodies import Robot
 from vigym.mjcf.chains import add_bodies, add_starts
 from vigym.mjcf.compiled import compile_file
+from vigym.mjcf.contacts import add_shapes
 from vigym.mjcf.loops import add_equalities
-from vigym.mjcf.shapes import add_shapes
 
 BASES = ("fixed", "floating", None)
 ERROR_OR_REPORT = ("error", "report")
 # counts of a compiled model: elements in words, and why they are left out
 LEFT_OUT = {
     "ntendon": ("tendons", "their springs, limits and forces are not simulated"),
-    "nflex": ("flexible bodies", "bodies are rigid"),
     "nsensor": ("sensors", "sensors are not simulated; environments have their own"),
     "nplugin": ("plugins", "they are not known to this importer"),
     "nmocap": ("mocap bodies", "they stand still in the world"),
@@ -104,5 +103,12 @@ def _note_others(robot: Robot) -> None:
     if m.opt.density or m.opt.viscosity:
         found = f"density {m.opt.density:g}, viscosity {m.opt.viscosity:g}"
         robot.note("ignored", f"<option> {found}", "forces of a fluid are not simulated")
+    limits = {each.name: each.limits for each in robot.mechanism.joints.values()}
+    outside = [
+        name
+        for name, each in limits.items()
+        if each is not None and not each[0, 0] <= 0.0 <= each[0, 1]
+    ]
+    robot.note_all("changed", "joints", outside, "zero is beyond limits: starts are at the nearest")
     if m.neq or m.ngeom or m.jnt_limited.any():
         robot.note("changed", "softness", RIGID)

@@ -18,6 +18,7 @@ MOST_INCLUDED = 200  # files
 MOST_COPIES = 10000  # of an element by `count`
 DIRECTORIES = ("assetdir", "meshdir", "texturedir", "strippath")
 DROPPED = ("texture", "skin", "size", "layer")
+FLEXIBLE = ("flexcomp", "flex", "flexvert", "flexstrain")
 ASSETS = ("mesh", "hfield")
 
 
@@ -27,12 +28,16 @@ class Source:
 
     Attributes:
         root: element <mujoco>, without includes, textures and names of folders.
-        assets: bytes by the names that the elements have now.
-        meshes: path of the file by the name of the mesh.
+        missing_meshes: "error", or "report" to leave out meshes that are not there, with a note.
+        models: attached models by the names of files that the elements have now.
+        assets: bytes by such names.
+        meshes: path of the file by the name that the element has for it now.
         notes: on elements that are not read.
     """
 
     root: ET.Element
+    missing_meshes: str = "error"
+    models: dict[str, bytes] = field(default_factory=dict)
     assets: dict[str, bytes] = field(default_factory=dict)
     meshes: dict[str, Path] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
@@ -56,22 +61,51 @@ def read_source(path: Path, missing_meshes: str) -> Source:
     Raises:
         MechanismError: a file that cannot be read; names it.
     """
+    source = Source(ET.Element("mujoco"), missing_meshes)
+    source.root = _read_model(source, path, [])
+    return source
+
+
+def _read_model(source: Source, path: Path, above: list[Path]) -> ET.Element:
+    """Return the root element of a file, with its assets in the source.
+
+    Args:
+        source: of the main file.
+        path: of the file.
+        above: files of the models that attach it.
+    """
     try:
         root = _parse(path)
     except ET.ParseError as error:
         raise MechanismError(f"{path}: found invalid XML ({error}), expected MJCF") from error
     if root.tag != "mujoco":
         raise MechanismError(f"{path}: root element: found <{root.tag}>, expected <mujoco>")
+    within = [*above, path.resolve()]
     _include(root, path, path.parent, [path.resolve()])
     _check_counts(root, path)
-    source = Source(root)
     folders = _folders(root, path.parent)
-    _drop(root)
+    flexible = _drop(root)
+    if flexible:
+        source.notes.append(Note("dropped", f"{flexible} flexible bodies", "bodies are rigid"))
     missing: set[str] = set()
-    for number, element in enumerate(each for each in root.iter() if each.get("file")):
-        _read_asset(source, path, element, number, folders, missing_meshes, missing)
-    _drop_geoms(source, missing)
-    return source
+    for element in [each for each in root.iter() if each.get("file")]:
+        if element.tag == "model":
+            _read_attached(source, path, element, within)
+        elif not _read_asset(source, path, element, folders):
+            missing.add(element.get("name", ""))
+    _drop_geoms(root, missing)
+    return root
+
+
+def _read_attached(source: Source, path: Path, element: ET.Element, within: list[Path]) -> None:
+    """Read the file of a <model>, of which parts are attached."""
+    file = path.parent / element.get("file", "")
+    if file.resolve() in within:
+        found = f"{element.get('file')!r} again"
+        raise MechanismError(f"{path}: <model>: found {found}, expected a model without this one")
+    root = _read_model(source, file, within)
+    element.set("file", f"{len(source.models)}.xml")
+    source.models[element.get("file", "")] = ET.tostring(root)
 
 
 def _parse(path: Path) -> ET.Element:
@@ -127,50 +161,49 @@ def _folders(root: ET.Element, folder: Path) -> list[Path]:
     return [folder / (named["meshdir"] or named["assetdir"]), folder]
 
 
-def _drop(root: ET.Element) -> None:
-    """Remove elements and attributes in which nothing moves."""
+def _drop(root: ET.Element) -> int:
+    """Remove elements in which nothing moves, and flexible ones; return the number of these."""
+    flexible = 0
     for element in list(root.iter()):
-        for child in [each for each in element if each.tag in DROPPED]:
+        for child in [each for each in element if each.tag in DROPPED + FLEXIBLE]:
             element.remove(child)
-        if element.tag == "material":
+            flexible += child.tag in FLEXIBLE
+        if element.tag in ("material", "light"):
             element.attrib.pop("texture", None)
+    return flexible
 
 
-def _read_asset(
-    source: Source,
-    path: Path,
-    element: ET.Element,
-    number: int,
-    folders: list[Path],
-    missing_meshes: str,
-    missing: set[str],
-) -> None:
-    """Read the file of an element, which has a name of its own from now on."""
+def _read_asset(source: Source, path: Path, element: ET.Element, folders: list[Path]) -> bool:
+    """Read the file of an element, which has a name of its own from now on.
+
+    Return whether it is there; another answer than an error is for missing meshes.
+    """
     written = element.get("file", "")
     place = f"{path}: <{element.tag}> {written!r}"
     if element.tag not in ASSETS:
-        expected = "a model in one file: <mesh> and <hfield> alone have files"
+        expected = "none: <mesh>, <hfield>, <model> and <include> alone have files here"
         raise MechanismError(f"{place}: found a file, expected {expected}")
     names = (written, Path(written).name)  # MuJoCo's `strippath`
     candidates = [folder / name for name in names for folder in folders]
     file = next((each for each in candidates if os.path.isfile(each)), candidates[0])
     name = element.get("name") or Path(written).stem
     element.set("name", name)
-    if element.tag == "mesh" and missing_meshes == "report" and not os.path.isfile(file):
+    mesh = element.tag == "mesh"
+    if mesh and source.missing_meshes == "report" and not os.path.isfile(file):
         source.notes.append(Note("dropped", f"mesh {name!r}", f"found no file {file}"))
-        missing.add(name)
-        return
-    element.set("file", f"{number}{Path(written).suffix.lower()}")
+        return False
+    element.set("file", f"{len(source.assets)}{Path(written).suffix.lower()}")
     most = MOST_BYTES - sum(map(len, source.assets.values()))
     data = read_file(file, "an asset", place, most, MechanismError)
     source.assets[element.get("file", "")] = data
-    if element.tag == "mesh":
-        source.meshes[name] = file.resolve()
+    if mesh:
+        source.meshes[element.get("file", "")] = file.resolve()
+    return True
 
 
-def _drop_geoms(source: Source, missing: set[str]) -> None:
+def _drop_geoms(root: ET.Element, missing: set[str]) -> None:
     """Remove missing meshes and the geoms of them."""
-    for element in list(source.root.iter()) if missing else ():
+    for element in list(root.iter()) if missing else ():
         for child in list(element):
             lost = child.get("name") if child.tag == "mesh" else child.get("mesh")
             if child.tag in ("mesh", "geom") and lost in missing:

@@ -1,8 +1,8 @@
 """Compilation of a model by mujoco, in a process of its own: a program without vigym.
 
-It reads a pickle from standard input: {"xml": text, "assets": name -> bytes, "base": text or None,
-"balance": bool}. It writes a line of JSON, {"error": text} or {"name": text, "warnings": texts},
-and the binary model behind it.
+It reads a pickle from standard input: {"xml": text, "models": name -> text of what is attached,
+"assets": name -> bytes, "base": text or None, "balance": bool}. It writes a line of JSON,
+{"error": text} or {"name": text, "warnings": texts}, and the binary model behind it.
 """
 
 import contextlib
@@ -51,7 +51,8 @@ def main() -> None:
     warnings: list[str] = []
     mujoco.set_mju_user_warning(warnings.append)  # else mujoco writes them to a file
     try:
-        spec = mujoco.MjSpec.from_string(given["xml"], assets=given["assets"])
+        files = {"include": given["models"], "assets": given["assets"]}
+        spec = mujoco.MjSpec.from_string(given["xml"], **files)
         if given["base"]:
             set_base(spec, mujoco.mjtJoint.mjJNT_FREE, given["base"])
         if given["balance"]:

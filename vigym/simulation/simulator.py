@@ -209,6 +209,8 @@ class Simulator:
     ) -> None:
         """Start from joint coordinates and velocities; by default from the assembly pose at rest.
 
+        The assembly pose is zero, or what is nearest to it within the limits of joints.
+
         With loops, given values are held and the other joints follow: from the assembly pose, on
         its branch, and with the rates that keep the loops closed with the least kinetic energy.
         Rates given as a whole array are projected. Of loop-closing joints a whole array of

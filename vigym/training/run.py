@@ -145,7 +145,8 @@ def _require_reward(run: TrainingRun) -> None:
     env.close()
     if isinstance(task, Robot) and not task.has_reward:
         expected = "reward=module:function: there is nothing to learn without one"
-        raise ValueError(f"environment {run.env_id!r}: found a fixed robot, expected {expected}")
+        found = "a robot that does not float"
+        raise ValueError(f"environment {run.env_id!r}: found {found}, expected {expected}")
 
 
 def finished(run: TrainingRun) -> bool:

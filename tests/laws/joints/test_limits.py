@@ -16,6 +16,14 @@ OVER_OF_LIGHT = 1e-7  # nor by more where rotations that small are nothing to he
 STEPS = (0.05, 0.01, 0.002)
 
 
+@pytest.mark.parametrize(("limits", "start"), [((0.1, 0.4), 0.1), ((-0.4, -0.2), -0.2)])
+def test_a_start_is_next_to_zero_within_limits(limits, start):
+    sim = Simulator(scenes.pendulum(limits=limits))
+    assert sim.joint_positions.tolist() == [start]
+    sim.reset({"pin": 0.0})  # what is given stays
+    assert sim.joint_positions.tolist() == [0.0]
+
+
 @pytest.mark.parametrize("h", STEPS)
 @pytest.mark.parametrize("rate", [2.0, 5.0])
 def test_pendulum_between_hard_limits(rate, h):

@@ -178,9 +178,13 @@ def require_ground(ground: Ground | None, element: str) -> None:
 
 
 def check_body(
-    name: str, bodies: Mapping[str, Body], frames: Mapping[str, Frame], element: str
+    name: str,
+    bodies: Mapping[str, Body],
+    frames: Mapping[str, Frame],
+    element: str,
+    obstacles: Collection[str] = (),
 ) -> None:
-    """Raise MechanismError unless `name` is a body with mass; for a frame it names the body."""
+    """Raise MechanismError unless `name` is a body with mass, or one of the given obstacles."""
     if name in frames:
         carrier = frames[name].body
         raise MechanismError(
@@ -188,7 +192,7 @@ def check_body(
             f"body with mass; name {carrier!r} and the position in its frame"
         )
     checks.require_one_of(name, bodies, f"{element} body")
-    if not bodies[name].mass:
+    if not bodies[name].mass and name not in obstacles:
         found = f"{name!r}, which has no mass"
         raise MechanismError(f"{element} body: found {found}, expected a body with mass")
 

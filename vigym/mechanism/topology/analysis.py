@@ -7,7 +7,7 @@ import numpy as np
 from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array, ReadOnly, read_only
-from vigym.mechanism.topology.assembly import Loops, assemble
+from vigym.mechanism.topology.assembly import Loops, assemble, start_within_limits
 from vigym.mechanism.topology.joint_frames import JointFrames, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_closure import generic_ranks, rows_singular_at_assembly
@@ -23,7 +23,7 @@ class Structure(ReadOnly):
 
     Attributes:
         assembly: coordinates of the tree joints at which all loops are closed and all couplings
-            hold, next to zero (floating, spherical: their assembly pose).
+            hold, within limits and next to zero (floating, spherical: their assembly pose).
         loop_constraints: constraint rows of each loop-closing joint, by name.
         dofs: number of independent velocities at a generic assembled pose; skates and
             wheels, which take away velocities but no positions, do not count.
@@ -31,8 +31,8 @@ class Structure(ReadOnly):
             included.
         singular_joints: names of the loop-closing joints whose constraint rows depend on each other
             at the assembly, but not next to it: loops have more motions there than elsewhere.
-        beyond_limits: names of coordinates on loops that are beyond their limits at the assembly,
-            as no pose within all limits was found at which the loops are closed.
+        beyond_limits: names of coordinates on loops or in couplings that are beyond their limits
+            at the assembly, as no pose within all limits was found at which these hold.
     """
 
     assembly: Array
@@ -52,7 +52,8 @@ def analyse_structure(mechanism: Elements) -> Structure:
     tree = TreeKinematics(mechanism)
     closing = mechanism.closing_joints
     if not closing:
-        return Structure(read_only(tree.start), {}, len(tree.independent), 0)
+        start, beyond = start_within_limits(mechanism, tree.start)
+        return Structure(read_only(start), {}, len(tree.independent), 0, (), beyond)
     frames = [joint_frames(mechanism, joint) for joint in closing]
     sizes = loop_sizes(mechanism, tree, frames)
     generator = np.random.default_rng(1)
@@ -73,18 +74,18 @@ def analyse_structure(mechanism: Elements) -> Structure:
     constraints = {joint.name: row for joint, row in zip(closing, rows, strict=True)}
     dofs = len(tree.independent) - rank
     order = tuple(joint.name for joint in closing if joint.name in singular)
-    beyond = loops.beyond_limits(assembly[0])
-    return Structure(read_only(assembly[0]), constraints, dofs, count - rank, order, beyond)
+    start, beyond = start_within_limits(mechanism, assembly[0], loops)
+    return Structure(read_only(start), constraints, dofs, count - rank, order, beyond)
 
 
 def limit_notes(mechanism: Elements, structure: Structure) -> list[Note]:
-    """Return a note for each coordinate that is beyond its limits where the loops are closed."""
+    """Return a note for each coordinate that is beyond its limits at the assembly."""
     notes, column = [], 0
     for joint in mechanism.tree_joints:
         for number, name in enumerate(joint.position_names):
             if name in structure.beyond_limits and joint.limits is not None:
                 low, high = joint.limits[number]
-                found = f"closed loops have it at {structure.assembly[column + number]:.6g}"
+                found = f"loops or couplings have it at {structure.assembly[column + number]:.6g}"
                 message = (
                     f"{found}, beyond its limits {low:g} to {high:g}: no pose within was found"
                 )

@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.joint_frames import JointFrames
-from vigym.mechanism.topology.kinematics import TreeKinematics
+from vigym.mechanism.topology.kinematics import TreeKinematics, coordinates_with_couplings
 from vigym.mechanism.topology.loop_closure import (
     CLOSED,
     Candidates,
@@ -106,12 +107,6 @@ class Loops:
         result: Array = (self._clipped(coordinates) == coordinates).all(axis=1)
         return result
 
-    def beyond_limits(self, coordinates: Array) -> tuple[str, ...]:
-        """Return the names of coordinates (n_q,) on loops that are beyond their limits."""
-        names = [name for joint in self._joints for name in joint.position_names]
-        outside = (self._clipped(coordinates) != coordinates).nonzero()[0]
-        return tuple(names[column] for column in outside)
-
     def _clipped(self, coordinates: Array) -> Array:
         """Return coordinates (..., n_q) moved into their limits; by rounding none is beyond."""
         lower, upper = self._limits
@@ -155,17 +150,43 @@ class Loops:
 
 def _limits_on_loops(system: LoopSystem, joints: list[Joint]) -> Array:
     """Return lower and upper limits (2, n_q) of coordinates on loops; infinite where none is."""
-    tree = system.tree
-    limits = np.tile([[-np.inf], [np.inf]], len(tree.zero))
-    moved = (np.abs(tree.velocity_map) @ system.moving) != 0.0
+    moved = (np.abs(system.tree.velocity_map) @ system.moving) != 0.0
+    return _limits(joints, moved)
+
+
+def _limits(joints: list[Joint], used: Array) -> Array:
+    """Return lower and upper limits (2, n_q), infinite but for a mask of dofs (dofs,)."""
+    limits = np.tile([[-np.inf], [np.inf]], sum(len(joint.position_names) for joint in joints))
     start = column = 0
     for joint in joints:
         if joint.limits is not None:
-            on_loop = moved[start : start + joint.dofs]
-            limits[:, column : column + joint.dofs][:, on_loop] = joint.limits.T[:, on_loop]
+            own = used[start : start + joint.dofs]
+            limits[:, column : column + joint.dofs][:, own] = joint.limits.T[:, own]
         start += joint.dofs
-        column += len(joint.joint_type.positions)
+        column += len(joint.position_names)
     return limits
+
+
+def start_within_limits(
+    mechanism: Elements, coordinates: Array, loops: Loops | None = None
+) -> tuple[Array, tuple[str, ...]]:
+    """Return coordinates (n_q,) with those that no loop moves within limits; followers follow.
+
+    Returns:
+        The coordinates, and the names of those that are beyond their limits.
+    """
+    tree, joints = TreeKinematics(mechanism), mechanism.tree_joints
+    system = None if loops is None else loops.system
+    fixed = np.zeros(tree.dofs) if system is None else np.abs(tree.velocity_map) @ system.moving
+    free = np.zeros(tree.dofs, bool)
+    free[tree.independent] = fixed[tree.independent] == 0.0
+    clipped = np.clip(coordinates, *_limits(joints, free))
+    if (clipped != coordinates).any():
+        coordinates = coordinates_with_couplings(mechanism, clipped)
+    lower, upper = _limits(joints, np.ones(tree.dofs, bool))
+    beyond = (coordinates < lower - _BEYOND) | (coordinates > upper + _BEYOND)
+    names = [name for joint in joints for name in joint.position_names]
+    return coordinates, tuple(names[column] for column in beyond.nonzero()[0])
 
 
 def assemble(loops: Loops, generator: np.random.Generator) -> Array:

@@ -73,7 +73,7 @@ class TreeKinematics:
         for each, span in self._order:
             self._store_joint_constants(mechanism, each, span, velocities[each.joint.name])
         self._store_attachments(frames, positions)
-        self.start = _coordinates_with_couplings(mechanism, self.zero)
+        self.start = coordinates_with_couplings(mechanism, self.zero)
         self.independent = _independent_dofs(mechanism)
         self.velocity_map = _velocity_map(mechanism)
 
@@ -215,7 +215,7 @@ def _velocity_map(mechanism: Elements) -> Array:
     return matrix
 
 
-def _coordinates_with_couplings(mechanism: Elements, zero: Array) -> Array:
+def coordinates_with_couplings(mechanism: Elements, zero: Array) -> Array:
     """Return tree coordinates (n_q,) with independent ones as in `zero` and followers coupled."""
     names = [name for joint in mechanism.tree_joints for name in joint.position_names]
     columns = {name: i for i, name in enumerate(names)}

@@ -21,7 +21,8 @@ def check_massless(mechanism: Elements, structure: Structure) -> None:
         mechanism: bodies and joints.
         structure: of the mechanism.
     """
-    if all(body.mass for body in mechanism.bodies.values()):
+    obstacles = mechanism.obstacles  # these do not move
+    if all(body.mass for name, body in mechanism.bodies.items() if name not in obstacles):
         return
     matrix = _mass_matrix(mechanism, structure)
     scale = np.sqrt(np.diagonal(matrix))
@@ -50,8 +51,8 @@ def _mass_matrix(mechanism: Elements, structure: Structure) -> Array:
     matrix = np.diag(np.asarray(armatures, np.float64))
     linear, angular = np.split(poses.screws[0], 2, axis=1)
     for k, body in enumerate(mechanism.bodies.values(), start=1):
-        place = np.broadcast_to(poses.x[0, k], linear.shape)
-        support = tree.support[k][:, None]
-        v, w = (linear + cross(angular, place)) * support, angular @ poses.R[0, k] * support
-        matrix += body.mass * v @ v.T + w @ body.inertia @ w.T
+        own = np.flatnonzero(tree.support[k])  # of few where a file has many robots
+        place = np.broadcast_to(poses.x[0, k], (len(own), 3))
+        v, w = linear[own] + cross(angular[own], place), angular[own] @ poses.R[0, k]
+        matrix[np.ix_(own, own)] += body.mass * v @ v.T + w @ body.inertia @ w.T
     return np.asarray(matrix)

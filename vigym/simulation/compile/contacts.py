@@ -189,8 +189,7 @@ def contact_rows(
     rows: list[np.void] = []
     if mobility is None:
         return CONTACT_PLAN.rows(0), CONTACT_MODEL.rows(0)
-    collisions = mechanism.collisions.values() if mechanism.ground is not None else ()
-    for collision in collisions:
+    for collision in mechanism.ground_collisions:
         for kind, directed, has_torsion, row in _ground_contacts(mechanism, mobility, collision):
             for plane in range(mechanism.planes_of_ground):
                 plan.append(

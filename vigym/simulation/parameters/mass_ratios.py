@@ -40,12 +40,14 @@ class MassRatios:
         forest = Forest()
         joints = [(joint.parent, joint.child) for joint in mechanism.joints.values()]
         tracks = [(track.a, track.b) for track in mechanism.tracks.values()]
-        for pair in [*joints, *tracks, *mechanism.pairs]:
+        fixed = {WORLD, *mechanism.obstacles}
+        pairs = [pair for pair in mechanism.pairs if fixed.isdisjoint(pair)]
+        for pair in [*joints, *tracks, *pairs]:
             a, b = map(forest.root, pair)
             if WORLD not in pair and a != b:
                 forest.add(a, b)
         roots = np.array([forest.root(name) for name in names])
-        touching = {name for pair in mechanism.pairs if WORLD not in pair for name in pair}
+        touching = {name for pair in pairs for name in pair}
         touches = np.array([name in touching for name in names], np.bool_)
         groups = [roots == root for root in dict.fromkeys(roots[touches].tolist())]
         self._groups = [_Group(*map(np.flatnonzero, (own, own & touches))) for own in groups]

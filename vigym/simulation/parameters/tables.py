@@ -187,9 +187,7 @@ class ScaledTables:
     def _contact_products(self) -> list[Product]:
         """Return the products of friction with the ground and between bodies (geometric means)."""
         rows, start = {}, 0
-        for collision in (
-            self._mechanism.collisions.values() if self._mechanism.ground is not None else ()
-        ):
+        for collision in self._mechanism.ground_collisions:
             count = len(contact_names(collision, self._mechanism.planes_of_ground))
             rows[collision.name] = [*range(start, start + count)]
             start += count

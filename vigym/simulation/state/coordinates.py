@@ -70,7 +70,12 @@ class Coordinates:
     def assembled_pose(mechanism: Mechanism) -> Array:
         """Return the coordinates (n_positions,) of the assembly pose, loops closed."""
         pose = Coordinates.built_pose(mechanism)
-        if mechanism.closing_joints or mechanism.couplings:
+        limits = [joint.limits for joint in mechanism.tree_joints if joint.limits is not None]
+        if (
+            mechanism.closing_joints
+            or mechanism.couplings
+            or any((each[:, 0] > 0.0).any() or (each[:, 1] < 0.0).any() for each in limits)
+        ):
             pose[: len(mechanism.structure.assembly)] = mechanism.structure.assembly
         return pose
 
