@@ -31,8 +31,7 @@ class RandomStart:
 
     Every coordinate is uniform within +- scale [rad, m, per s] of the pose, and within the joint's
     limits; a quaternion is rotated by such a rotation vector. The pose is the assembly pose, but
-    for the joints of `start`, and for joints in no loop whose limits exclude it: these start in the
-    middle of their limits. With loops or couplings the coordinates are those of
+    for the joints of `start`. With loops or couplings the coordinates are those of
     `independent_joints`, by name, and the others follow.
 
     Args:
@@ -59,7 +58,6 @@ class RandomStart:
             self._joints = independent_joints(mechanism, list(named))
         self._centers = _centers(mechanism, self._joints, named)
         self._is_moved = bool(named) or base is not None
-        self._is_moved |= any(_is_outside(joint, 0.0) for joint in self._joints)
         floating = [joint for joint in self._joints if joint.type == "floating"]
         if base is not None:
             self._centers[floating[0].name] = base
@@ -87,8 +85,8 @@ class RandomStart:
         rotation: Array = half / np.sqrt(half @ half)
         if not joint.joint_type.translations:
             return rotation
-        orientation = quaternion_product(center[3:], rotation)
-        return np.concatenate((center[:3] + noise[:3], orientation))
+        orientation = quaternion_product(center[-4:], rotation)
+        return np.concatenate((center[:-4] + noise[:-3], orientation))
 
 
 def draw_initial_states(
@@ -366,14 +364,11 @@ def _centers(
     assembly = dict(
         zip([j.name for j in tree], np.split(mechanism.structure.assembly, ends[:-1]), strict=True)
     )
-    looped = tree_joints_on_loops(mechanism)
     centers = {}
     for joint in joints:
         center = np.array(assembly[joint.name])
         if joint.type == "floating":  # its coordinates are a pose
             center = relative_pose(mechanism, joint.parent, joint.child)
-        elif joint.name not in looped and _is_outside(joint, center):
-            center = _inside(joint, center)
         for column, value in named.get(joint.name, {}).items():
             center[column] = value
         centers[joint.name] = center
@@ -385,13 +380,3 @@ def _is_outside(joint: Joint, positions: Array | float) -> bool:
     if joint.limits is None:
         return False
     return bool((positions < joint.limits[:, 0]).any() or (positions > joint.limits[:, 1]).any())
-
-
-def _inside(joint: Joint, positions: Array) -> Array:
-    """Return positions, the middle of its limits for those that are beyond them."""
-    assert joint.limits is not None
-    low, high = joint.limits.T
-    with np.errstate(invalid="ignore"):  # of a joint with one limit
-        middle = np.where(np.isfinite(high - low), 0.5 * (low + high), np.clip(0.0, low, high))
-    inside: Array = np.where((positions < low) | (positions > high), middle, positions)
-    return inside

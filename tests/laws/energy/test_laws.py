@@ -107,15 +107,18 @@ def test_energy_of_the_double_pendulum_has_no_trend_over_1000_seconds():
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_energy_of_every_joint_type_has_no_trend(kind):
-    """The median of eleven trees: chaotic ones wander between levels of the error for longer than any test lasts."""
-    trends = []
+def test_energy_of_every_joint_type_stays_in_its_band(kind):
+    """Four times the time widens the band of the error by little; a drift would widen it by four.
+
+    The median of eleven trees: chaotic ones wander between levels of the error.
+    """
+    growths = []
     for seed in range(10, 21):
         mech = random_tree(seed, [kind, "spherical"], gravity=(0.0, 0.0, -1.0))
         sim = start(seed, mech, scale=0.1, timestep=0.02)
-        times, energies = oscillation(sim, 1000.0, 5)
-        trends.append(abs(np.polyfit(times, energies, 1)[0]) * 1000.0 / (0.5 * np.ptp(energies)))
-    assert np.median(trends) < 0.1
+        energies = oscillation(sim, 1000.0, 5)[1]
+        growths.append(np.ptp(energies) / np.ptp(energies[: len(energies) // 4]))
+    assert np.median(growths) < 1.25
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.1], ids=["undamped", "damped"])

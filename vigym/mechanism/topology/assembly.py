@@ -172,6 +172,8 @@ def start_within_limits(
 ) -> tuple[Array, tuple[str, ...]]:
     """Return coordinates (n_q,) with those that no loop moves within limits; followers follow.
 
+    A coordinate whose limits exclude it is in their middle, or at the only one.
+
     Returns:
         The coordinates, and the names of those that are beyond their limits.
     """
@@ -180,9 +182,13 @@ def start_within_limits(
     fixed = np.zeros(tree.dofs) if system is None else np.abs(tree.velocity_map) @ system.moving
     free = np.zeros(tree.dofs, bool)
     free[tree.independent] = fixed[tree.independent] == 0.0
-    clipped = np.clip(coordinates, *_limits(joints, free))
-    if (clipped != coordinates).any():
-        coordinates = coordinates_with_couplings(mechanism, clipped)
+    lower, upper = _limits(joints, free)
+    with np.errstate(invalid="ignore"):  # of coordinates with one limit or none
+        middle = np.where(np.isfinite(upper - lower), 0.5 * (lower + upper), coordinates)
+    outside = (coordinates < lower) | (coordinates > upper)
+    if outside.any():
+        inside = np.where(outside, np.clip(middle, lower, upper), coordinates)
+        coordinates = coordinates_with_couplings(mechanism, inside)
     lower, upper = _limits(joints, np.ones(tree.dofs, bool))
     beyond = (coordinates < lower - _BEYOND) | (coordinates > upper + _BEYOND)
     names = [name for joint in joints for name in joint.position_names]
