@@ -40,7 +40,10 @@ def chain(links, joint="revolute", **values):
 @pytest.mark.parametrize("seed", range(6))
 def test_all_joint_types_move_as_in_double_precision(seed):
     mech = random_tree(
-        seed, np.random.default_rng(seed).permutation(TYPES), damping=0.2, to_world=bool(seed % 2)
+        seed,
+        np.random.default_rng(seed).permutation(TYPES)[:9],
+        damping=0.2,
+        to_world=bool(seed % 2),
     )
     double, single = pair(mech, 17)
     for torques in signals(mech, 100, 17):
