@@ -45,6 +45,8 @@ def read_joint(node: Node) -> TreeJoint:
         axis, axis2 = _Z, None
     else:
         axis, axis2 = read_axes(node, joint_type, joint_type.needs_axis)
+    if joint_type.bounded and node.only("limit") is None:
+        node.note("changed", "no <limit> is read as a joint without limits")
     parameters = read_parameters(node, joint_type)
     return TreeJoint(
         name=name,
@@ -141,8 +143,6 @@ def read_parameters(node: Node, joint_type: JointType) -> dict[str, Any]:
 def _read_limit(node: Node, joint_type: JointType) -> dict[str, Any]:
     limit = node.only("limit")
     if limit is None:
-        if joint_type.bounded:
-            node.note("changed", "no <limit> is read as a joint without limits")
         return {}
     return {
         "limits": _read_bounds(limit, joint_type),
