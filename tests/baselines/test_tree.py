@@ -7,7 +7,7 @@ from scenes.pinocchio_models import PinocchioModel
 from scenes.trees import random_tree
 from vigym.baselines import GeneralJoint, general_tree, mechanism_tree, recursion
 from vigym.baselines.tree import body_inertia
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
 from vigym.mechanism.topology.joint_frames import joint_frames
 
 KINDS = ("revolute", "spherical", "universal", "prismatic", "revolute", "spherical", "prismatic")

@@ -5,7 +5,7 @@ import re
 import pytest
 from sources import ROOT, SOURCES
 
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
 from vigym.mechanism.elements.shapes import SHAPES
 
 MOST_FILES = {"A joint type": 3, "A contact shape": 4, "An environment": 4}

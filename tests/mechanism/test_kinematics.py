@@ -14,7 +14,7 @@ from scenes.linkages import (
     spatial_chain,
 )
 from scenes.trees import TYPES, random_positions, random_tree
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.joint_frames import body_numbers, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics

@@ -8,7 +8,8 @@ import pytest
 
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.joints import JOINT_TYPES, joint_frame
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
+from vigym.mechanism.elements.joints import joint_frame
 from vigym.mechanism.elements.shapes import Box, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree

@@ -6,7 +6,7 @@ import numpy as np
 
 from oracle.naive_joints import conj, mul, rotate
 from scenes.trees import inertia, unit
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
 from vigym.mechanism.mechanism import Mechanism
 
 Y = (0.0, 1.0, 0.0)

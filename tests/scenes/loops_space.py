@@ -6,7 +6,7 @@ import numpy as np
 
 from scenes.trees import differing, inertia, random_tree, unit
 from vigym import Mechanism
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
 
 # Around a cube without its first corner and the opposite one: every bar an edge, every hinge on
 # both of its edges.

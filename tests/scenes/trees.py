@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from oracle.naive_joints import conj, mul, rotate
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
 from vigym.mechanism.mechanism import Mechanism
 
 TYPES = tuple(JOINT_TYPES)

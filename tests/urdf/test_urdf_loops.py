@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from scenes.minitaur_urdf import MASS, minitaur
 from scenes.urdf_text import ARMS, HINGE, ball, constraint, joint, link, loop
 from vigym.mechanism.elements.errors import AssemblyError, UrdfError
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
 from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.read.joints import LOOP_JOINT_TYPES
 

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from scenes.urdf_text import INERTIAL, joint, link
 from vigym.mechanism.elements.errors import UrdfError
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
 from vigym.urdf.convert import cross_check
 from vigym.urdf.convert.load import load_urdf
 

@@ -10,7 +10,7 @@ from scenes.same_mechanism import compare, same_pose
 from scenes.shapes import SOLIDS, sample
 from scenes.trees import inertia, unit
 from vigym import assets
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.spatial import roll_pitch_yaw, rotation_from_rpy

@@ -102,7 +102,7 @@ class Mechanism(Elements):
 
         Args:
             name: unique among joints.
-            type: key of `vigym.mechanism.elements.joints.JOINT_TYPES`.
+            type: key of `vigym.mechanism.elements.joint_types.JOINT_TYPES`.
             parent: body name or "world".
             child: body name.
             position: anchor in the world (3,) [m].

@@ -7,7 +7,7 @@ import numpy as np
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import JOINT_TYPES, JointType
+from vigym.mechanism.elements.joint_types import JOINT_TYPES, JointType
 from vigym.sdf.frames import MODEL, Frames, boolean_of, number_of, text_of
 from vigym.sdf.links import flatten
 from vigym.spatial import Pose

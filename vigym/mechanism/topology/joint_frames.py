@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import IDENTITY, Joint, JointType, joint_frame
+from vigym.mechanism.elements.joint_types import JointType
+from vigym.mechanism.elements.joints import IDENTITY, Joint, joint_frame
 from vigym.spatial import (
     batch_quaternion_product,
     batch_rotation_matrix,

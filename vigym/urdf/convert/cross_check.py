@@ -17,7 +17,7 @@ import numpy as np
 from vigym.captured_output import captured_output
 from vigym.mechanism.elements.checks import Array, inertia_fault
 from vigym.mechanism.elements.errors import UrdfError
-from vigym.mechanism.elements.joints import JOINT_TYPES, JointType
+from vigym.mechanism.elements.joint_types import JOINT_TYPES, JointType
 from vigym.spatial import Origin, Pose, rotation_matrix
 from vigym.urdf.convert.tree import LinkOrder
 from vigym.urdf.read.records import Link, Robot, TreeJoint

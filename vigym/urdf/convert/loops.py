@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from vigym.mechanism.elements.bodies import WORLD, Note
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.analysis import limit_notes
 from vigym.mechanism.topology.joint_frames import joint_frames

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import JOINT_TYPES, JointType
+from vigym.mechanism.elements.joint_types import JOINT_TYPES, JointType
 from vigym.urdf.read.geometry import LONGEST, SHORTEST, UNIT_TOLERANCE, read_origin
 from vigym.urdf.read.records import Mimic, TreeJoint
 from vigym.urdf.read.xml import Node, local_name
@@ -91,7 +91,7 @@ def _read_mimic(node: Node) -> Mimic | None:
 
 
 def read_axes(node: Node, joint_type: JointType, needed: bool) -> tuple[Array, Array | None]:
-    """Return the unit vectors (3,) of <axis>, x unless `needed`, and of <axis2> where there are two.
+    """Return the unit vectors (3,) of <axis>, x unless `needed`, and of <axis2> or None.
 
     Raises:
         UrdfError: axes that are not perpendicular.

@@ -21,7 +21,7 @@ bodies and a point in the frame of each.
 
 import numpy as np
 
-from vigym.mechanism.elements.joints import JointType
+from vigym.mechanism.elements.joint_types import JointType
 from vigym.spatial import Pose, rotation_between
 from vigym.urdf.read.dialect import LOOP_TAGS
 from vigym.urdf.read.geometry import UNIT_TOLERANCE, read_origin, read_pose

@@ -8,7 +8,8 @@ import numpy as np
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import UrdfError
-from vigym.mechanism.elements.joints import JOINT_TYPES, JointParameters, JointType
+from vigym.mechanism.elements.joint_types import JOINT_TYPES, JointType
+from vigym.mechanism.elements.joints import JointParameters
 from vigym.mechanism.elements.shapes import Shape
 from vigym.spatial import IDENTITY, Origin, Pose
 

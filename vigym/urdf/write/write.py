@@ -19,7 +19,8 @@ from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.bodies import WORLD, Frame
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.joints import FLOATING_SUFFIX, JOINT_TYPES, Joint
+from vigym.mechanism.elements.joint_types import JOINT_TYPES
+from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint
 from vigym.spatial import batch_rotation_matrix
 from vigym.urdf.read.records import LARGEST_FRICTION
 from vigym.urdf.write.elements import (
