@@ -58,7 +58,7 @@ def test_the_assembled_pose_is_within_limits_where_one_is(load, name, seed):
     mech = load(*four_bar((angle - 0.1, angle + 0.1), name))
     found = dict(zip(mech.position_names, mech.structure.assembly, strict=False))
     assert abs(found[name] - angle) <= 0.1 + 1e-6
-    assert mech.structure.beyond_limits == ()
+    assert mech.structure.beyond_limits == {}
     residual = Simulator(mech).constraint_residual()
     assert np.max(residual) < 1e-9
 
@@ -111,5 +111,52 @@ def test_loops_that_share_no_motion_come_within_their_limits_apart(load):
         world, *rest = four_bar((angle - 0.02, angle + 0.02), "elbow")
         parts += [re.sub(rf'"({names})"', rf'"\g<1>{number}"', part) for part in rest]
     mech = load(world, *parts)
-    assert mech.structure.beyond_limits == ()
+    assert mech.structure.beyond_limits == {}
     assert np.max(Simulator(mech).constraint_residual()) < 1e-9
+
+
+@pytest.mark.parametrize(("crank", "side"), [(0.8, 1.0), (-0.9, -1.0)])
+def test_loops_are_assembled_within_limits_of_the_joint_that_closes_them(load, crank, side):
+    """The pin's angle is that of the rocker less that of the coupler."""
+    first, second, rocker = closed_pose(crank, side)
+    angle = rocker - first - second
+    *parts, closing = four_bar()
+    limit = f'<limit lower="{angle - 0.05}" upper="{angle + 0.05}"/>'
+    mech = load(*parts, closing.replace("<link1", limit + "<link1"))
+    assert mech.structure.beyond_limits == {}
+    found = mech.structure.assembly
+    assert abs(found[2] - found[0] - found[1] - angle) <= 0.05 + 1e-6
+    sim = Simulator(mech)
+    assert abs(sim.joint_positions[mech.position_names.index("pin")] - angle) <= 0.05 + 1e-6
+    assert np.max(sim.constraint_residual()) < 1e-9
+
+
+def test_limits_of_the_closing_joint_that_no_pose_holds_are_told(load):
+    *parts, closing = four_bar()
+    far = '<limit lower="3.1" upper="3.2"/>'
+    mech = load(*parts, closing.replace("<link1", far + "<link1"))
+    (value, low, high) = mech.structure.beyond_limits["pin"]
+    assert (low, high) == (3.1, 3.2)
+    told = f"joint 'pin': loops or couplings have it at {value:.6g}, beyond its limits 3.1 to 3.2"
+    assert sum(told in str(note) for note in mech.notes) == 1
+
+
+@pytest.mark.parametrize("own", ["", '<limit lower="-3" upper="1"/>'])
+def test_a_leader_starts_where_its_follower_is_within_limits(load, own):
+    follower = HINGE + '<limit lower="0" upper="0.2"/><mimic joint="j" offset="2"/>'
+    chain = [
+        joint("j", "revolute", "a", "b", HINGE + own),
+        joint("k", "revolute", "b", "c", follower),
+    ]
+    mech = load(link("a"), link("b"), link("c"), *chain)
+    assert dict(zip(mech.position_names, Simulator(mech).joint_positions, strict=True))[
+        "k"
+    ] == pytest.approx(0.1)
+    assert not any("beyond" in str(note) for note in mech.notes)
+
+
+def test_a_follower_that_no_leader_brings_within_its_limits_is_told(load):
+    leader = joint("j", "revolute", "a", "b", HINGE + '<limit lower="0" upper="1"/>')
+    follower = HINGE + '<limit lower="2" upper="3"/><mimic joint="j"/>'
+    mech = load(link("a"), link("b"), link("c"), leader, joint("k", "revolute", "b", "c", follower))
+    assert any("joint 'k': loops or couplings have it at 0" in str(note) for note in mech.notes)

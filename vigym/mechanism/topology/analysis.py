@@ -1,13 +1,19 @@
 """Structure of a mechanism: assembled pose, loop constraints, degrees of freedom."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array, ReadOnly, read_only
-from vigym.mechanism.topology.assembly import Loops, assemble, start_within_limits
+from vigym.mechanism.topology.assembly import (
+    Loops,
+    assemble,
+    beyond_limits,
+    start_within_limits,
+)
 from vigym.mechanism.topology.joint_frames import JointFrames, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_closure import generic_ranks, rows_singular_at_assembly
@@ -31,8 +37,8 @@ class Structure(ReadOnly):
             included.
         singular_joints: names of the loop-closing joints whose constraint rows depend on each other
             at the assembly, but not next to it: loops have more motions there than elsewhere.
-        beyond_limits: names of coordinates on loops or in couplings that are beyond their limits
-            at the assembly, as no pose within all limits was found at which these hold.
+        beyond_limits: coordinates of loops or couplings that are beyond their limits at the
+            assembly, by name: value, lower and upper limit (3,). No pose within was found.
     """
 
     assembly: Array
@@ -40,7 +46,7 @@ class Structure(ReadOnly):
     dofs: int
     redundant_constraints: int
     singular_joints: tuple[str, ...] = ()
-    beyond_limits: tuple[str, ...] = ()
+    beyond_limits: Mapping[str, Array] = field(default_factory=dict)
 
 
 def analyse_structure(mechanism: Elements) -> Structure:
@@ -52,7 +58,8 @@ def analyse_structure(mechanism: Elements) -> Structure:
     tree = TreeKinematics(mechanism)
     closing = mechanism.closing_joints
     if not closing:
-        start, beyond = start_within_limits(mechanism, tree.start)
+        start = start_within_limits(mechanism, tree, tree.start, None)
+        beyond = beyond_limits(mechanism, tree, start, None)
         return Structure(read_only(start), {}, len(tree.independent), 0, (), beyond)
     frames = [joint_frames(mechanism, joint) for joint in closing]
     sizes = loop_sizes(mechanism, tree, frames)
@@ -74,24 +81,18 @@ def analyse_structure(mechanism: Elements) -> Structure:
     constraints = {joint.name: row for joint, row in zip(closing, rows, strict=True)}
     dofs = len(tree.independent) - rank
     order = tuple(joint.name for joint in closing if joint.name in singular)
-    start, beyond = start_within_limits(mechanism, assembly[0], loops)
+    start = start_within_limits(mechanism, tree, assembly[0], loops)
+    beyond = beyond_limits(mechanism, tree, start, loops)
     return Structure(read_only(start), constraints, dofs, count - rank, order, beyond)
 
 
-def limit_notes(mechanism: Elements, structure: Structure) -> list[Note]:
+def limit_notes(structure: Structure) -> list[Note]:
     """Return a note for each coordinate that is beyond its limits at the assembly."""
-    notes, column = [], 0
-    for joint in mechanism.tree_joints:
-        for number, name in enumerate(joint.position_names):
-            if name in structure.beyond_limits and joint.limits is not None:
-                low, high = joint.limits[number]
-                found = f"loops or couplings have it at {structure.assembly[column + number]:.6g}"
-                message = (
-                    f"{found}, beyond its limits {low:g} to {high:g}: no pose within was found"
-                )
-                notes.append(Note("assembled", f"joint {name!r}", message))
-        column += len(joint.position_names)
-    return notes
+    message = "loops or couplings have it at {:.6g}, beyond its limits {:g} to {:g}: no pose within"
+    return [
+        Note("assembled", f"joint {name!r}", f"{message.format(*numbers)} was found")
+        for name, numbers in structure.beyond_limits.items()
+    ]
 
 
 def loop_sizes(mechanism: Elements, tree: TreeKinematics, loops: list[JointFrames]) -> Array:

@@ -7,14 +7,19 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.joint_frames import JointFrames
-from vigym.mechanism.topology.kinematics import TreeKinematics, coordinates_with_couplings
+from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_closure import (
     CLOSED,
     Candidates,
     close_loops,
     evaluate_candidates,
 )
-from vigym.mechanism.topology.loop_constraints import LoopConstraints, LoopSystem, joint_gaps
+from vigym.mechanism.topology.loop_constraints import (
+    LoopConstraints,
+    LoopSystem,
+    closing_coordinates,
+    joint_gaps,
+)
 
 MISFIT = 2e-5  # largest gap in redundant rows: angles written to four decimals give 1.5e-5
 _COINCIDENT = 1e-12  # [m, rad] gaps that count as zero
@@ -103,8 +108,16 @@ class Loops:
         return result
 
     def within_limits(self, coordinates: Array) -> Array:
-        """Return whether coordinates on loops are within their limits (S,)."""
-        result: Array = (self._clipped(coordinates) == coordinates).all(axis=1)
+        """Return whether coordinates of loops are within their limits (S,)."""
+        within = (self._clipped(coordinates) == coordinates).all(axis=1)
+        poses = self._tree.poses(coordinates)
+        for frames in self.frames:
+            if frames.joint.limits is not None:
+                lower, upper = frames.joint.limits.T
+                found = closing_coordinates(frames, poses)
+                inside = (found >= lower - _BEYOND) & (found <= upper + _BEYOND)
+                within = within & inside.all(axis=1)
+        result: Array = within
         return result
 
     def _clipped(self, coordinates: Array) -> Array:
@@ -168,31 +181,48 @@ def _limits(joints: list[Joint], used: Array) -> Array:
 
 
 def start_within_limits(
-    mechanism: Elements, coordinates: Array, loops: Loops | None = None
-) -> tuple[Array, tuple[str, ...]]:
-    """Return coordinates (n_q,) with those that no loop moves within limits; followers follow.
+    mechanism: Elements, tree: TreeKinematics, coordinates: Array, loops: Loops | None
+) -> Array:
+    """Return coordinates (n_q,) with those that no loop moves, and their followers, within limits.
 
-    A coordinate whose limits exclude it is in their middle, or at the only one.
-
-    Returns:
-        The coordinates, and the names of those that are beyond their limits.
+    Where limits exclude a coordinate, it is in the middle of those that it and its followers leave
+    it, or at the only one.
     """
-    tree, joints = TreeKinematics(mechanism), mechanism.tree_joints
-    system = None if loops is None else loops.system
-    fixed = np.zeros(tree.dofs) if system is None else np.abs(tree.velocity_map) @ system.moving
-    free = np.zeros(tree.dofs, bool)
-    free[tree.independent] = fixed[tree.independent] == 0.0
-    lower, upper = _limits(joints, free)
-    with np.errstate(invalid="ignore"):  # of coordinates with one limit or none
-        middle = np.where(np.isfinite(upper - lower), 0.5 * (lower + upper), coordinates)
-    outside = (coordinates < lower) | (coordinates > upper)
-    if outside.any():
-        inside = np.where(outside, np.clip(middle, lower, upper), coordinates)
-        coordinates = coordinates_with_couplings(mechanism, inside)
-    lower, upper = _limits(joints, np.ones(tree.dofs, bool))
-    beyond = (coordinates < lower - _BEYOND) | (coordinates > upper + _BEYOND)
-    names = [name for joint in joints for name in joint.position_names]
-    return coordinates, tuple(names[column] for column in beyond.nonzero()[0])
+    lower, upper = _limits(mechanism.tree_joints, np.ones(tree.dofs, bool))
+    columns, owners = tree.scalar_coordinates
+    result = np.array(coordinates)
+    for number in range(len(tree.independent)):
+        slopes = tree.velocity_map[owners, number]
+        used = columns[slopes != 0.0]
+        if not len(used) or (loops is not None and loops.system.moving[number]):
+            continue
+        slopes = slopes[slopes != 0.0]
+        shifts = (np.array([lower, upper])[:, used] - result[used]) / slopes
+        low, high = shifts.min(axis=0).max(), shifts.max(axis=0).min()
+        if low <= high and not low <= 0.0 <= high:
+            middle = 0.5 * low + 0.5 * high
+            result[used] += slopes * (middle if np.isfinite(middle) else np.clip(0.0, low, high))
+    return result
+
+
+def beyond_limits(
+    mechanism: Elements, tree: TreeKinematics, coordinates: Array, loops: Loops | None
+) -> dict[str, Array]:
+    """Return coordinates beyond their limits by name: value, lower and upper limit (3,)."""
+    lower, upper = _limits(mechanism.tree_joints, np.ones(tree.dofs, bool))
+    names = [name for joint in mechanism.tree_joints for name in joint.position_names]
+    rows = list(zip(names, coordinates, lower, upper, strict=True))
+    poses = tree.poses(coordinates[None])
+    for frames in () if loops is None else loops.frames:
+        if frames.joint.limits is not None:
+            found = closing_coordinates(frames, poses)[0]
+            limits = frames.joint.limits.T
+            rows += zip(frames.joint.position_names, found, *limits, strict=True)
+    return {
+        name: np.array((value, low, high))
+        for name, value, low, high in rows
+        if not low - _BEYOND <= value <= high + _BEYOND
+    }
 
 
 def assemble(loops: Loops, generator: np.random.Generator) -> Array:

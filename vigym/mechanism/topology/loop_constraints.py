@@ -153,6 +153,21 @@ def joint_gaps(frames: JointFrames, poses: Poses) -> tuple[Array, Array]:
     return np.linalg.norm(held, axis=1), _rotation_gap(frames, E)
 
 
+def closing_coordinates(frames: JointFrames, poses: Poses) -> Array:
+    """Return the coordinates (S, dofs) [m, rad] of a closing joint with up to two rotations.
+
+    Angles are in (-pi, pi].
+    """
+    kind, R_a = frames.joint_type, poses.R[:, frames.a]
+    point_b = poses.x[:, frames.b] + poses.R[:, frames.b] @ frames.anchor_b
+    apart = point_b - poses.x[:, frames.a] - R_a @ frames.anchor_a
+    slides = (apart[:, None] @ R_a @ frames.frame_a[:, list(kind.translations)])[:, 0]
+    E = (R_a @ frames.frame_a).transpose(0, 2, 1) @ (poses.R[:, frames.b] @ frames.frame_b)
+    first, second = np.arctan2(E[:, 1, 0], E[:, 0, 0]), np.arctan2(E[:, 2, 1], E[:, 2, 2])
+    turns = np.stack([first, second], axis=1)[:, : len(kind.rotations)]
+    return np.concatenate([slides, turns], axis=1)
+
+
 def _rotation_gap(frames: JointFrames, E: Array) -> Array:
     """Return the angle (S,) that a joint's type forbids of rotations E between its frames."""
     joint_type = frames.joint_type

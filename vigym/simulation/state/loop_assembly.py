@@ -144,7 +144,7 @@ def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
     """
     _report_singular(mechanism)
     noted = {(note.action, note.element) for note in mechanism.notes}
-    beyond = limit_notes(mechanism, mechanism.structure)
+    beyond = limit_notes(mechanism.structure)
     mechanism.notes += [note for note in beyond if (note.action, note.element) not in noted]
     open_joints = [joint for joint in mechanism.closing_joints if joint.is_open]
     gaps = {joint.name: _gap(joint) for joint in open_joints}

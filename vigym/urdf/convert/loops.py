@@ -94,6 +94,7 @@ def note_gaps(mech: Mechanism, robot: Robot) -> None:
         AssemblyError: loops that cannot be closed.
     """
     if not robot.loops:
+        mech.notes += limit_notes(mech.structure)
         return
     tree = TreeKinematics(mech)
     assembly = mech.structure.assembly
@@ -113,7 +114,7 @@ def note_gaps(mech: Mechanism, robot: Robot) -> None:
             left = f"{distance_left:.3g} m and {angle_left:.3g} rad stay"
             message += f"; {left}, no motion of the tree changes them"
         mech.notes.append(Note("assembled", loop.place, message))
-    mech.notes += limit_notes(mech, mech.structure)
+    mech.notes += limit_notes(mech.structure)
     moves = np.abs(assembly - tree.zero)
     farthest = int(np.argmax(moves))
     if moves[farthest] > 0.0:
