@@ -49,6 +49,7 @@ COMPOUND = (
     "chassis_right",
 )  # links of assets that are all of their boxes, of one density
 OTHER_INERTIAS = {
+    "exoskeleton": "those of a person, by Winter's table",
     "quadruped": "those that the maker published",
     "snake_sidewinding": "those of boxes, drawn as capsules; a test compares them with the task's",
 }
