@@ -21,6 +21,7 @@ LOOP_JOINT_TYPES = {row.name: row for row in JOINT_TYPES.values() if row.can_clo
 
 _X, _Y, _Z = np.eye(3)
 BOUNDS = ("lower", "upper")
+UNLIMITED = (0.0, -1.0)  # bounds that Bullet, too, has for none
 
 
 def joint_nodes(robot: Node) -> list[Node]:
@@ -91,7 +92,7 @@ def _read_mimic(node: Node) -> Mimic | None:
 
 
 def read_axes(node: Node, joint_type: JointType, needed: bool) -> tuple[Array, Array | None]:
-    """Return the unit vectors (3,) of <axis>, x unless `needed`, and of <axis2> where there are two.
+    """Return the unit vectors (3,) of <axis>, x unless `needed`, and of <axis2> if there are two.
 
     Raises:
         UrdfError: axes that are not perpendicular.
@@ -171,6 +172,8 @@ def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | No
         if len(missing) < len(BOUNDS):
             message = f"lower and upper have no meaning for a {joint_type.name} joint"
             limit.note("ignored", message)
+        return None
+    if not missing and (lower, upper) == UNLIMITED:
         return None
     if len(missing) == len(BOUNDS) or lower > upper:
         found = f"lower {lower:g} > upper {upper:g}" if lower > upper else "no lower and upper"
