@@ -104,12 +104,14 @@ def read_file(
     error: type[Exception] = ValueError,
     owner: FileName | None = None,
 ) -> bytes:
-    """Return the bytes of a regular file; arguments and errors are those of `open_file`."""
+    """Return the bytes of a regular file, no pointer of Git LFS; otherwise as `open_file`."""
     with open_file(path, expected, name, most, error, owner) as stream:
         data = stream.read(most + 1)
-    if len(data) > most:  # files of the system may report a size of zero
-        found = f"found more than {most} bytes"
-        raise error(f"{name} {path}: {found}, expected {expected}".lstrip())
+    found = f"more than {most} bytes" if len(data) > most else ""  # its size may read 0
+    if data.startswith(b"version https://git-lfs"):
+        found = "a pointer of Git LFS, not the file (`git lfs pull` fetches it)"
+    if found:
+        raise error(f"{name} {path}: found {found}, expected {expected}".lstrip())
     return data
 
 
@@ -188,7 +190,9 @@ def check_xml(data: bytes, place: str, error: type[Exception]) -> None:
         nonlocal depth
         depth += 1
         if depth > MOST_NESTED:
-            raise error(f"{place}: found <{tag[:40]}> in {depth} others, expected {MOST_NESTED}")
+            raise error(
+                f"{place}: found <{tag[:40]}> in {depth} others, expected at most {MOST_NESTED}"
+            )
 
     def end(tag: str) -> None:
         nonlocal depth
@@ -200,9 +204,8 @@ def check_xml(data: bytes, place: str, error: type[Exception]) -> None:
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.EntityDeclHandler = declare
-    with contextlib.suppress(
-        expat.ExpatError, LookupError
-    ):  # malformed XML or encoding: the parser raises the error
+    # malformed XML or encoding: the parser raises the error
+    with contextlib.suppress(expat.ExpatError, LookupError):
         parser.Parse(data, True)
 
 

@@ -4,7 +4,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-import vigym  # noqa: F401  registers the environments
+import vigym
+from vigym.envs.robots.actuation import with_actuators
 
 pytest.importorskip("mujoco")
 
@@ -45,6 +46,15 @@ def make(tmp_path, actuators, **options):
     path = tmp_path / "robot.xml"
     path.write_text(ROBOT.format(actuators=actuators))
     return gym.make("vigym/Robot-v0", robot=str(path), reset_noise_scale=0.0, **options).unwrapped
+
+
+def test_a_robot_without_motors_is_told_what_could_drive_it(tmp_path):
+    (tmp_path / "robot.xml").write_text(ROBOT.format(actuators=""))
+    mech = vigym.load(tmp_path / "robot.xml")
+    error = r"a joint with an effort \(URDF, SDF\) or an actuator \(MJCF\), or .* efforts={'hip': 10.0}$"
+    with pytest.raises(ValueError, match=error):
+        with_actuators(mech, None, automatic=True)
+    assert with_actuators(mech, {"hip": 10.0}, automatic=True).actuator_names == ["hip"]
 
 
 def test_torques_of_the_file_are_the_actions(tmp_path):

@@ -1,12 +1,16 @@
 """Starts by name of robots from files, from SRDF; arms that float and should not."""
 
+import re
 import warnings
 
 import gymnasium as gym
 import pytest
 
 from scenes.urdf_text import HINGE, INERTIAL, joint, link
+from vigym.envs.robots.starts import random_start
 from vigym.mechanism.elements.errors import UrdfError
+from vigym.urdf.convert.load import load_urdf
+from vigym.urdf.read.states import read_states
 
 URDF = "vigym/Urdf-v0"
 LIMIT = '<limit lower="-1" upper="1" effort="9" velocity="4"/>'
@@ -14,7 +18,7 @@ FOOT = '<collision><origin xyz="0 0 -0.5"/><geometry><sphere radius="0.05"/></ge
 STATES = """<robot name="walker">
   <group_state name="standing" group="all">
     <joint name="root_joint" value="0 0 0.5 0 0 0 1"/>
-    <joint name="a" value="0.5"/><joint name="b" value="-0.25"/><joint name="gone" value="1"/>
+    <joint name="a" value="0.5"/><joint name="b" value="-0.25"/>
   </group_state>
   <group_state name="crouching" group="all"><joint name="a" value="1.25"/></group_state>
 </robot>"""
@@ -69,6 +73,29 @@ def test_a_state_beyond_limits_is_at_them_with_a_warning(walker):
         assert start(walker, start="crouching")["a"] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('name="b"', 'name="gone"', "state 'standing': no moving joint has the name 'gone'"),
+        ('"-0.25"', '"1 2"', "'standing' <joint> 'b': 2 values are ignored"),
+        ("crouching", "standing", "'standing' <joint> 'a': 1.25 replaces 0.5 of a state of"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*the start has a at a limit")
+def test_what_a_state_loses_is_told(walker, old, new, told):
+    (srdf,) = walker.parents[1].glob("*/*.srdf")
+    srdf.write_text(STATES.replace(old, new))
+    with pytest.warns(UserWarning, match=re.escape(told)):
+        random_start(walker, load_urdf(walker), "standing", None, None)
+
+
+def test_states_of_one_name_of_several_groups_are_joined(walker):
+    (srdf,) = walker.parents[1].glob("*/*.srdf")
+    split = '</group_state><group_state name="standing" group="b"><joint name="b"'
+    srdf.write_text(STATES.replace('<joint name="b"', split))
+    assert read_states(walker)["standing"] == {"a": 0.5, "b": -0.25}
+
+
 def test_states_that_are_not_there_or_wrong_are_errors(walker):
     expected = "start: found 'sitting', expected positions by joint, or a state: standing, crouch"
     with pytest.raises(ValueError, match=expected):
@@ -76,6 +103,7 @@ def test_states_that_are_not_there_or_wrong_are_errors(walker):
     (srdf,) = walker.parents[1].glob("*/*.srdf")
     for text, error in (
         (STATES.replace('"0.5"', '"half"'), "<joint> 'a': found value=.half., expected a finite"),
+        (STATES.replace('"0.5"', '"half way"'), "found value=.half way., expected 2 finite"),
         (STATES.replace(' name="standing"', ""), "<group_state> 1: found no name"),
         ("<robot>", "found invalid XML"),
     ):

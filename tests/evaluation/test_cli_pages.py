@@ -2,17 +2,19 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from scenes.command_line import said, table
 from vigym import assets
-from vigym.cli.app import run
+from vigym.cli.app import COMMANDS, run
 from vigym.cli.evaluate import _video_paths
 from vigym.envs.env import task_class
 from vigym.envs.registry import ENVIRONMENTS
@@ -39,6 +41,14 @@ def test_files_are_replaced_only_if_asked_for(capsys, tmp_path):
         )
         said(capsys, *arguments, file, "--overwrite")
         assert file.read_bytes() != b"mine"
+
+
+def test_no_help_says_that_a_robot_comes_from_urdf_alone():
+    """Nor from a format whose name is not beside those of the others."""
+    for name, (place, summary) in COMMANDS.items():
+        module, _, attribute = place.partition(":")
+        text = " ".join((summary, getattr(import_module(module), attribute).help))
+        assert not re.search(r"\ba URDF file", text, re.IGNORECASE), name
 
 
 def test_films_of_several_controllers_are_not_replaced_either(capsys, tmp_path):

@@ -123,7 +123,7 @@ def test_deep_json_is_an_error(tmp_path, name):
 def test_deep_xml_and_entities_are_errors(tmp_path, name):
     file = tmp_path / name
     file.write_text("<robot>" + "<link>" * DEPTH + "</link>" * DEPTH + "</robot>")
-    with pytest.raises(ValueError, match="found <link> in 601 others, expected 600"):
+    with pytest.raises(ValueError, match="found <link> in 601 others, expected at most 600"):
         READERS[name](file)
     for encoding in ("utf-8", "utf-16"):
         head = f'<?xml version="1.0" encoding="{encoding}"?><!DOCTYPE robot '
@@ -131,6 +131,14 @@ def test_deep_xml_and_entities_are_errors(tmp_path, name):
             file.write_text(f'{head}{entity}<robot name="&a;"/>', encoding=encoding)
             with pytest.raises(ValueError, match="declaration of an entity, 'a', expected none"):
                 READERS[name](file)
+
+
+@pytest.mark.parametrize("name", ["robot.urdf", "robot.sdf", "robot.xml", "mesh.stl", "mesh.obj"])
+def test_a_pointer_of_git_lfs_is_told(tmp_path, name):
+    file = tmp_path / name
+    file.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n")
+    with pytest.raises(ValueError, match=f"{name}: found a pointer of Git LFS, not the file"):
+        (read_mesh if "mesh" in name else vigym.load)(file)
 
 
 def test_a_zip_archive_is_no_mesh(tmp_path):

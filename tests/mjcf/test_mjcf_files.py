@@ -81,7 +81,7 @@ PAIRS = """<worldbody>
 def test_pairs_are_those_that_the_file_lets_touch(tmp_path):
     mech = read(tmp_path, PAIRS, self_collision=True)
     assert set(mech.pairs) == {("a", "c"), ("a", "d"), ("b", "c"), ("b", "d")}
-    assert notes(read(tmp_path, PAIRS), "ignored")[0].startswith("4 pairs of bodies")
+    assert notes(read(tmp_path, PAIRS), "ignored")[0].startswith("pairs of bodies: 'a' and 'c', ")
 
 
 def test_bodies_without_joints_and_sites_are_frames(tmp_path):
@@ -141,6 +141,15 @@ def test_affine_actuators_are_efforts_motors_and_springs(tmp_path, actuator, spr
         assert (found.kp, found.kd, *found.targets) == pytest.approx(motor)
 
 
+def test_keyframes_whose_velocities_are_left_out_are_named(tmp_path):
+    mech = read(
+        tmp_path,
+        """<worldbody><body><joint name="j"/><geom size="1"/></body></worldbody>
+        <keyframe><key name="up" qvel="1"/></keyframe>""",
+    )
+    assert "keyframes: up" in notes(mech, "ignored")
+
+
 def test_welds_couplings_and_what_is_left_out(tmp_path):
     mech = read(
         tmp_path,
@@ -159,8 +168,8 @@ def test_welds_couplings_and_what_is_left_out(tmp_path):
     assert mech.joints["weld"].type == "fixed"
     gear = mech.couplings["gear"]
     assert (gear.joint, gear.other, gear.ratio, gear.offset) == ("j", "k", 2.0, 0.1)
-    assert notes(mech, "dropped") == ["1 actuators (pull)", "1 equalities (cube)"]
-    assert {"1 tendons", "1 sensors"} <= set(notes(mech, "ignored"))
+    assert notes(mech, "dropped") == ["actuators: pull", "equalities: cube"]
+    assert {"tendons: 1", "sensors: 1"} <= set(notes(mech, "ignored"))
 
 
 def test_flexible_bodies_are_left_out_with_a_note(tmp_path):

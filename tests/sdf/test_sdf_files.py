@@ -241,13 +241,27 @@ def test_friction_is_of_each_shape(read):
     assert (list(second.friction[:2]), second.restitution) == ([1.0, 1.0], 0.0)
 
 
-def test_shapes_that_are_not_there_are_dropped(read):
-    plane = "<geometry><plane><normal>0 0 1</normal><size>1 1</size></plane></geometry>"
-    mech = read(
-        link("a", f'{MASS}<collision name="c">{plane}</collision><visual name="v">{plane}</visual>')
-    )
+@pytest.mark.parametrize("kind", ["plane", "cone", "heightmap"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_shapes_that_are_not_there_are_dropped(kind, order, read):
+    """Parts, too, that follow a part which is dropped."""
+    shape = f"<geometry><{kind}><size>1 1</size></{kind}></geometry>"
+    parts = [f'<collision name="c">{shape}</collision>', f'<visual name="v">{shape}</visual>']
+    mech = read(link("a", MASS + "".join(parts[::order])))
     assert [note.action for note in mech.notes] == ["dropped", "dropped"]
+    assert {note.message.split(":")[0] for note in mech.notes} == {"not drawn", "touches nothing"}
     assert not mech.bodies["a"].shapes
+
+
+def test_each_of_several_unknown_elements_is_noted(read):
+    mech = read(link("a") + "<plugin/><plugin/><wind/><enable_wind/>")
+    assert [note.action for note in mech.notes] == ["ignored"] * 4
+
+
+@pytest.mark.parametrize(("version", "count"), [("1.12", 0), ("1.13", 1), ("2.0", 1)])
+def test_a_version_newer_than_the_known_ones_is_noted(version, count, read):
+    told = [note for note in read(link("a"), version=version).notes if "version" in note.message]
+    assert [str(note.message) for note in told] == [f"version '{version}' is read as 1.12"] * count
 
 
 def test_loops_are_closed_by_the_joint_that_leads_to_a_link_again(read):

@@ -7,16 +7,27 @@ import pytest
 from scenes.sdf_pieces import DRAKE, MASS, SHAPES, SURFACE, axis, document, joint, link
 from vigym import UrdfError, load_sdf
 
+FRAMES = "".join(
+    f"<frame name='{name}'><pose relative_to='{other}'/></frame>" for name, other in ("fg", "gf")
+)
+ATTACHED = "".join(
+    f"<frame name='{name}' attached_to='{other}'><pose relative_to='a'/></frame>"
+    for name, other in ("fg", "gf")
+)
+
 
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
         (
             "<include><uri>model://arm</uri></include>" + link("a"),
-            "<include>: found it, expected the links",
+            "<include>: found an element that is not read, expected the links",
         ),
         ('<model name="inner"/>' + link("a"), "expected one model"),
-        (link("a") + '<drake:joint name="j" type="planar"/>', "found it, expected a <joint>"),
+        (
+            link("a") + '<drake:joint name="j" type="planar"/>',
+            "that is not read, expected a <joint>",
+        ),
         (link("a", '<inertial auto="true"/>'), "auto='true', expected the mass"),
         (link("a") + link("a"), "two links named 'a'"),
         (link("a") + joint("j", "fixed", "world", "a") * 2, "two joints named 'j'"),
@@ -28,7 +39,25 @@ from vigym import UrdfError, load_sdf
         ),
         (
             link("a", "<pose relative_to='a'>0 0 0 0 0 0</pose>" + MASS),
-            "frame 'a', expected a link",
+            "link 'a': found frame 'a', which refers to itself, expected frames that lead",
+        ),
+        (
+            link("a", "<pose relative_to='f'/>" + MASS) + FRAMES,
+            "found frames 'f', 'g', which refer to each other",
+        ),
+        (
+            link("a", "<pose relative_to='j'/>" + MASS) + joint("j", "revolute", "world", "a"),
+            "found frames 'a', 'j', which refer to each other",
+        ),
+        (link("a") + FRAMES, "found frames 'f', 'g', which refer to each other"),
+        (link("a") + ATTACHED, "found frames 'f', 'g', which refer to each other"),
+        (
+            link("a") + ATTACHED + joint("j", "revolute", "g", "a"),
+            "joint 'j': found frames 'g', 'f', which refer to each other",
+        ),
+        (
+            link("a") + "<frame name='f'/>" + joint("j", "revolute", "f", "a"),
+            "<parent> 'f', expected a link, or a frame that is on a link",
         ),
         (link("a", "<pose>0 0 0 0 0</pose>" + MASS), "expected 6 finite numbers"),
         (link("a", "<pose>0 0 0 0 0 nan</pose>" + MASS), "expected 6 finite numbers"),
@@ -87,7 +116,7 @@ def test_files_of_strangers_are_refused(file):
     head = '<!DOCTYPE sdf [<!ENTITY a "b">]>'
     for text, expected in (
         (head + document(link("a")), "declaration of an entity"),
-        ("<a>" * 700 + "</a>" * 700, "expected 600"),
+        ("<a>" * 700 + "</a>" * 700, "expected at most 600"),
         ("<sdf", "invalid XML"),
         (document(link("a"), "1.1"), "version '1.1', expected 1.2"),
         (

@@ -121,7 +121,7 @@ def test_loops_of_a_yaml_file(tmp_path, name, kind, type):
     (closing,) = mech.closing_joints
     assert (closing.name, closing.type, closing.child) == ("end_1-two", type, "right")
     np.testing.assert_array_equal(closing.position, [2, 0, 1])
-    assert f"1 loops of {name} are closed" in notes(mech)
+    assert f"loops of {name} are closed: 1" in notes(mech)
 
 
 def test_types_and_motors_of_a_yaml_file(tmp_path):

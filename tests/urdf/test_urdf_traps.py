@@ -153,6 +153,10 @@ def test_bounds_that_are_not_given_are_none_and_every_blank_is_told(load, type):
         found = mech.joints["j"].limits
         assert (found if found is None else found.tolist()) == limits
         assert any(f"joint 'j' <limit>: {told}" in str(note) for note in mech.notes)
+    limit = '<limit lower="0" upper="-1" effort="3"/>'  # as Bullet writes none
+    mech = load(link("a"), link("b"), joint("j", type, "a", "b", limit))
+    assert mech.joints["j"].limits is None
+    assert not any("<limit>" in str(note) for note in mech.notes)
 
 
 @pytest.mark.parametrize("type", ["revolute", "prismatic"])

@@ -244,7 +244,9 @@ def test_limits_that_are_infinite_on_both_sides_are_none(tmp_path, type):
     mech.add_joint("carrier", "floating", "a", "b", (0, 0, 0))
     mech.add_joint("loop", type, "world", "b", (0, 0, 0), limits=free)
     mech.to_urdf(tmp_path / "free.urdf")
-    joints = load_urdf(tmp_path / "free.urdf").joints
+    loaded = load_urdf(tmp_path / "free.urdf")
+    assert [note for note in loaded.notes if note.action == "changed"] == []
+    joints = loaded.joints
     assert {name: joint.limits for name, joint in joints.items()} == dict.fromkeys(mech.joints)
 
 

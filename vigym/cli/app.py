@@ -18,9 +18,9 @@ from vigym.envs.options import suggest
 COMMANDS = {
     "list": ("vigym.cli.list:command", "List environments and their controllers."),
     "describe": ("vigym.cli.describe:command", "Show the page of an environment."),
-    "inspect": ("vigym.cli.inspect:command", "Describe a URDF file and its import."),
+    "inspect": ("vigym.cli.inspect:command", "Describe a robot's file and its import."),
     "evaluate": ("vigym.cli.evaluate:command", "Score and compare controllers."),
-    "train": ("vigym.cli.train:command", "Train a policy for an environment or a URDF file."),
+    "train": ("vigym.cli.train:command", "Train a policy for an environment or a robot's file."),
     "export": ("vigym.cli.export:command", "Write a trained policy as files without code."),
     "record": ("vigym.cli.record:command", "Record a video of an episode."),
     "view": ("vigym.cli.view:command", "Watch episodes in the browser or in a window."),

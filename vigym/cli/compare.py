@@ -116,7 +116,7 @@ def command(
 ) -> int:
     """Simulate the mechanism of ID or FILE by several methods, without torques.
 
-    An environment starts as it does with the seed. The robot of a URDF file starts from its
+    An environment starts as it does with the seed. The robot of a file starts from its
     assembly pose with random rates up to 1 rad/s or 1 m/s, or with --position and --velocity.
     Methods: vigym (the product), explicit-euler, semi-implicit-euler, heun, rk4, riqn, newton,
     broyden, third-order (trees, in joint coordinates), multipliers, baumgarte, ggl (also loops).

@@ -33,7 +33,7 @@ UNNAMED = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 def command(environment: str, options: dict[str, Any], json_file: str | None) -> None:
     """Show the page of the environment ID: actions, observations, rewards, starts and options.
 
-    Of the robot in a URDF FILE it names the joint of every action.
+    Of the robot in a FILE it names the joint of every action.
 
     \b
     vigym describe vigym/Pendulum-v0

@@ -56,7 +56,7 @@ def command(
     options: dict[str, Any],
     shadow: bool,
 ) -> int:
-    """Record an episode of the environment ID, or of the robot in a URDF FILE.
+    """Record an episode of the environment ID, or of the robot in a FILE.
 
     No display is needed.
 

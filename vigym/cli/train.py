@@ -1,4 +1,4 @@
-"""Command `vigym train`: a policy for an environment or a URDF file, its scores and a film."""
+"""Command `vigym train`: a policy for an environment or a robot's file, its scores and a film."""
 
 import json
 import shlex
@@ -84,7 +84,7 @@ def command(
     tensorboard: bool,
     no_video: bool,
 ) -> int:
-    """Train a policy for the environment ID, or for the robot of a URDF FILE.
+    """Train a policy for the environment ID, or for the robot of a FILE.
 
     Any Gymnasium id will do: those of vigym, your own as module:id, and others, such as
     HalfCheetah-v5. A URDF, MJCF or SDF file stands for vigym/Robot-v0. The folder of the run then

@@ -33,7 +33,7 @@ def command(
     options: dict[str, Any],
     window: bool,
 ) -> None:
-    """Show episodes of the environment ID, or of the robot in a URDF FILE.
+    """Show episodes of the environment ID, or of the robot in a FILE.
 
     They are shown at most as fast as in reality.
 

@@ -78,8 +78,8 @@ class Robot:
     def note_all(self, action: str, kind: str, names: list[str], message: str) -> None:
         """Add one note on several elements of a kind, if there are any."""
         if names:
-            listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-            self.note(action, f"{len(names)} {kind} ({listed})", message)
+            more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
+            self.note(action, f"{kind}: {', '.join(names[:8])}{more}", message)
 
     def pose(self, kind: str, number: int) -> Pose:
         """Return the place of a "body", "geom" or "site" in the world."""

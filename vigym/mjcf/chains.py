@@ -151,7 +151,9 @@ def add_starts(robot: Robot) -> None:
         if named or not np.allclose(qpos, m.qpos0, rtol=0.0, atol=1e-12):
             robot.mechanism.starts[robot.name("key", key)] = positions_of(robot, qpos)
     if m.nkey and (m.key_qvel.any() or m.key_ctrl.any()):
-        robot.note("ignored", f"{m.nkey} keyframes", "velocities and controls: starts are at rest")
+        names = [robot.name("key", key) for key in range(m.nkey)]
+        reason = "velocities and controls: starts are at rest"
+        robot.note_all("ignored", "keyframes", names, reason)
 
 
 def positions_of(robot: Robot, qpos: Array) -> dict[str, ArrayLike]:

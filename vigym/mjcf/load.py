@@ -99,7 +99,7 @@ def _note_others(robot: Robot) -> None:
     for count, (elements, reason) in LEFT_OUT.items():
         number = int(getattr(m, count))
         if number:
-            robot.note("ignored", f"{number} {elements}", reason)
+            robot.note("ignored", f"{elements}: {number}", reason)
     if m.opt.density or m.opt.viscosity:
         found = f"density {m.opt.density:g}, viscosity {m.opt.viscosity:g}"
         robot.note("ignored", f"<option> {found}", "forces of a fluid are not simulated")

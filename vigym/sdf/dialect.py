@@ -88,7 +88,7 @@ def note_unknown(node: Node, parent: str = "") -> None:
         node.note("ignored", f"{attribute}={value!r}: {reason}")
     for child in node.every():
         tag = str(child.element.tag)
-        _check_refused(child, f"{node.tag}/{tag}", "it")
+        _check_refused(child, f"{node.tag}/{tag}", "an element that is not read")
         if tag not in known.children.split():
             child.note("ignored", _REASONS.get(child.tag, _UNKNOWN))
             node.element.remove(child.element)

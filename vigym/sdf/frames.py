@@ -1,5 +1,7 @@
 """Frames of an SDF model: the poses in the world of what has a name in it."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from vigym.mechanism.elements.bodies import WORLD
@@ -59,7 +61,7 @@ class Frames:
             raise model.error(f"<pose> relative to {base!r}", "one relative to the world")
         self._poses = {MODEL: pose}
         links = (node.text("name") for node in model.children("link"))
-        self._links = {name: name for name in (WORLD, *links)}
+        self._links = {WORLD, *links}
 
     def of(self, node: Node, default: str) -> Pose:
         """Return the pose of an element, whose <pose> is relative to the frame `default`."""
@@ -70,12 +72,13 @@ class Frames:
         """Return the pose of a frame; `node` is the element that refers to it.
 
         Raises:
-            UrdfError: an unknown frame, or one that refers to itself.
+            UrdfError: an unknown frame, or frames that refer to each other.
         """
         chain: dict[str, Pose] = {}
         while name not in self._poses:
-            if name in chain or name not in self._nodes:
+            if name not in self._nodes:
                 raise node.error(f"frame {name!r}", "a link, joint or frame of the model")
+            _check_new(node, name, chain)
             base, chain[name] = _written(self._nodes[name])
             name = base or _above(self._nodes[name])
         pose = self._poses[name]
@@ -87,17 +90,40 @@ class Frames:
         """Return the link, or the world, of the frame that the child `tag` names.
 
         Raises:
-            UrdfError: an unknown frame, or one that is on no link.
+            UrdfError: an unknown frame, one that is on no link, or frames that refer to each other.
         """
         name = text_of(node, tag)
-        chain: set[str] = set()
-        while name not in self._links:
-            if name in chain or name not in self._nodes:
-                raise node.error(f"<{tag}> {name!r}", "a link, or a frame that is on a link")
-            chain.add(name)
+        link = self._end(node, name)
+        if link not in self._links:
+            raise node.error(f"<{tag}> {name!r}", "a link, or a frame that is on a link")
+        return link
+
+    def check(self) -> None:
+        """Raise UrdfError for frames that refer to each other, those that nothing uses too."""
+        for name, node in self._nodes.items():
+            self.pose(node, name)
+            self._end(node, name)
+
+    def _end(self, node: Node, name: str) -> str:
+        """Return the name of what a frame is on: a link, the world, or no frame with a place."""
+        chain: dict[str, None] = {}
+        while name in self._nodes and name not in self._links:
+            _check_new(node, name, chain)
+            chain[name] = None
             name = _above(self._nodes[name])
-        self._links |= dict.fromkeys(chain, self._links[name])
-        return self._links[name]
+        return name
+
+
+def _check_new(node: Node, name: str, chain: Iterable[str]) -> None:
+    """Raise UrdfError for a frame that is in the chain of frames which leads to it."""
+    names = list(chain)
+    if name in names:
+        cycle = names[names.index(name) :]
+        listed = ", ".join(map(repr, cycle))
+        found = f"frames {listed}, which refer to each other"
+        if len(cycle) == 1:
+            found = f"frame {listed}, which refers to itself"
+        raise node.error(found, "frames that lead to the model's own")
 
 
 def _above(node: Node) -> str:

@@ -134,7 +134,7 @@ def _axis(node: Node, frames: Frames, pose: Pose, tag: str, version: tuple[int, 
     in_model = axis.only("use_parent_model_frame")
     text = "" if in_model is None else in_model.element.text or ""
     if in_model is not None and name:
-        raise in_model.error("it beside expressed_in", "one of them")
+        raise in_model.error("use_parent_model_frame beside expressed_in", "one of them")
     if boolean_of(axis, text, version < _AXES_OF_JOINTS_SINCE):
         name = name or MODEL
     frame = frames.pose(node, name) if name else pose
@@ -218,7 +218,7 @@ def _read_mimic(node: Node, joint_type: JointType) -> Mimic | None:
         return None
     mimic = found[0]
     if joint_type.dofs != 1:
-        raise mimic.error(f"it on a {node.text('type')} joint", "one of one degree of freedom")
+        raise mimic.error(f"<mimic> on a {node.text('type')} joint", "one of one degree of freedom")
     factor, reference = number_of(mimic, "multiplier", 1.0), number_of(mimic, "reference", 0.0)
     offset = number_of(mimic, "offset", 0.0) - factor * reference
     return Mimic(mimic.text("joint"), factor, offset, mimic.place)

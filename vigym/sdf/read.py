@@ -22,6 +22,7 @@ from vigym.urdf.read.records import Link, LoopJoint, Mimic, Robot, TreeJoint, Ur
 from vigym.urdf.read.xml import Node, local_name, parse_xml
 
 _OLDEST = (1, 2)  # version of SDF; poses were written otherwise before
+_NEWEST = (1, 12)
 
 
 def read_sdf(path: str | os.PathLike[str]) -> Robot:
@@ -37,6 +38,8 @@ def read_sdf(path: str | os.PathLike[str]) -> Robot:
     version = version_of(root)
     if version < _OLDEST:
         raise root.error(f"version {root.optional_text('version')!r}", "1.2 or a later one")
+    if version > _NEWEST:
+        root.note("changed", f"version {root.optional_text('version')!r} is read as 1.12")
     model = _moving_model(root)
     frames = Frames(model)
     nodes = {node.text("name"): node for node in model.children("link")}
@@ -47,6 +50,7 @@ def read_sdf(path: str | os.PathLike[str]) -> Robot:
     read = [read_sdf_joint(node, frames, version) for node in model.children("joint")]
     gears = [each for each in read if isinstance(each, Gear)]
     joints = _with_gears((each for each in read if isinstance(each, SdfJoint)), gears)
+    frames.check()
     carriers = _carrying(list(nodes), joints)
     poses = _link_poses(nodes, frames, carriers)
     folders = MeshFolders(root.path.parent.resolve())

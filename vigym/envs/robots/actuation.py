@@ -103,7 +103,10 @@ def with_actuators(mechanism: Mechanism, efforts: Given, automatic: bool) -> Mec
     walks = automatic and efforts is None and floats and bool(mechanism.ground_contact_names)
     mechanism = without_dependent_motors(mechanism, walks, efforts)
     if not mechanism.actuator_names:
-        expected = "<limit effort> > 0 in the file, or efforts={joint: effort}"
+        expected = "a joint with an effort (URDF, SDF) or an actuator (MJCF)"
+        movable = [name for name, joint in mechanism.joints.items() if 0 < joint.dofs < 6]
+        if movable:
+            expected += f", or the option efforts={{{movable[0]!r}: 10.0}}"
         found = "found no actuated joint"
         raise MechanismError(f"mechanism {mechanism.name!r}: {found}, expected {expected}")
     return mechanism

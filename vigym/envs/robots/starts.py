@@ -29,7 +29,8 @@ def random_start(
     """Return the random start about given positions, a named state, or the file's zero.
 
     States are keyframes of MJCF and group states of the SRDF file beside a URDF file. A position
-    of a state that is beyond the joint's limits becomes the limit, with a warning.
+    of a state that is beyond the joint's limits becomes the limit, with a warning; one
+    of an unknown joint is ignored, with a warning.
 
     Args:
         file: of the robot.
@@ -61,6 +62,10 @@ def random_start(
     if name is None:
         return RandomStart(mechanism, None, base)
     state = states[name]
+    unknown = [each for each in state if each not in mechanism.joints]
+    if unknown:
+        found = f"no moving joint has the name {', '.join(map(repr, unknown))}"
+        warnings.warn(f"{mechanism.name!r}: state {name!r}: {found}; ignored", stacklevel=2)
     if joint is not None and base is None and joint.name in state:
         base = np.array(state[joint.name], np.float64)
     return RandomStart(mechanism, _within_limits(mechanism, state), base)

@@ -47,8 +47,8 @@ class Robot(Task):
     ## Description
 
     Mechanism of a URDF, MJCF or SDF file, with an action for every actuated joint: one with a
-    positive `<limit effort>`, an actuator, or an entry in `efforts`. `vigym inspect FILE` reports
-    what the importer kept, changed or dropped.
+    positive effort in its `<limit>`, an actuator, or an entry in `efforts`. `vigym inspect FILE`
+    reports what the importer kept, changed or dropped.
 
     A robot that floats (its root link has mass and is not named `world`) stands on the ground and
     walks: actions are targets of its joints, it starts in touch with the ground, is rewarded for

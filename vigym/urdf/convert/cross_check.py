@@ -20,6 +20,7 @@ from vigym.mechanism.elements.errors import UrdfError
 from vigym.mechanism.elements.joint_types import JOINT_TYPES, JointType
 from vigym.spatial import Origin, Pose, rotation_matrix
 from vigym.urdf.convert.tree import LinkOrder
+from vigym.urdf.read.joints import UNLIMITED
 from vigym.urdf.read.records import Link, Robot, TreeJoint
 
 _EXACT = 0.0
@@ -30,7 +31,6 @@ _POSE_TOLERANCE = 1e-9  # relative; poses pass through the inertial frames and b
 _INERTIA_TOLERANCE = np.sqrt(2.0) * 1e-6
 _MARGIN = 1e-6  # relative; pybullet may call moments impossible that are this near to it
 _MOST_QUOTED = 300  # characters of the loader's output in an error
-_UNLIMITED = (0.0, -1.0)  # limits in pybullet of a joint without limits
 
 
 def cross_check(robot: Robot, order: LinkOrder) -> None:
@@ -87,7 +87,7 @@ def _copied_type(joint: TreeJoint) -> JointType:
 
 
 def _joint_lines(joint: TreeJoint, names: dict[str, str]) -> list[str]:
-    lower, upper = joint.limits or _UNLIMITED
+    lower, upper = joint.limits or UNLIMITED
     bounds = f'lower="{lower!r}" upper="{upper!r}" ' if joint.joint_type.bounded else ""
     effort = joint.effort or 0.0
     velocity = joint.velocity or 0.0
@@ -214,7 +214,7 @@ def _check_joint(
         scale = max(1.0, float(np.abs(expected).max()))
         _compare(robot, f"{place} <origin> {part}", found, expected, _POSE_TOLERANCE, scale)
     if copied.dofs == 1:
-        limits = joint.limits or _UNLIMITED
+        limits = joint.limits or UNLIMITED
         effort = joint.effort or 0.0
         velocity = joint.velocity or 0.0
         written = np.array((joint.damping, joint.friction, *limits, effort, velocity))

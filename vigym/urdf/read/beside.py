@@ -68,7 +68,7 @@ def read_yaml(
         if first is None or second is None:
             raise UrdfError(f"{file}: closed_loop: found {pair}, expected links or joints")
         loops.append(_joint("-".join(pair), _TYPES[kind.lower()], place, first, second))
-    robot.note("changed", f"{len(loops)} loops of {file.name} are closed")
+    robot.note("changed", f"loops of {file.name} are closed: {len(loops)}")
     kinds = dict(zip(found["joint_name"], found["joint_type"], strict=True))
     changed = [_of_kind(file, joint, kinds.get(joint.name, "")) for joint in joints]
     motors = found["name_mot"]

@@ -21,6 +21,7 @@ LOOP_JOINT_TYPES = {row.name: row for row in JOINT_TYPES.values() if row.can_clo
 
 _X, _Y, _Z = np.eye(3)
 BOUNDS = ("lower", "upper")
+UNLIMITED = (0.0, -1.0)  # bounds that Bullet, too, has for none
 
 
 def joint_nodes(robot: Node) -> list[Node]:
@@ -171,6 +172,8 @@ def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | No
         if len(missing) < len(BOUNDS):
             message = f"lower and upper have no meaning for a {joint_type.name} joint"
             limit.note("ignored", message)
+        return None
+    if not missing and (lower, upper) == UNLIMITED:
         return None
     if len(missing) == len(BOUNDS) or lower > upper:
         found = f"lower {lower:g} > upper {upper:g}" if lower > upper else "no lower and upper"

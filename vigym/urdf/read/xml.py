@@ -79,10 +79,10 @@ class Node:
         return [self._child(child, k, len(found)) for k, child in enumerate(found)]
 
     def every(self) -> Iterator["Node"]:
-        """Yield all children, with places as those of `children`."""
+        """Yield all children, with places as those of `children`; the caller may remove them."""
         counts = Counter(child.tag for child in self.element)
         seen: Counter[str] = Counter()
-        for child in self.element:
+        for child in list(self.element):
             yield self._child(child, seen[child.tag], counts[child.tag])
             seen[child.tag] += 1
 

@@ -14,6 +14,7 @@ from vigym.mechanism.elements.couplings import Coupling
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import GREY, Shape, size_fields
 from vigym.spatial import batch_rotation_matrix, roll_pitch_yaw
+from vigym.urdf.read.joints import UNLIMITED
 
 # Written as 0: angles [rad] below this, and coordinates below it relative to their minuend.
 _ROUNDING = 1e-15
@@ -190,13 +191,13 @@ def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
 
     Args:
         joint: with finite limits, infinite ones, which are none, or none.
-        unlimited: whether limits that are none are written, as lower > upper.
+        unlimited: whether limits that are none are written, as `UNLIMITED`.
     """
     values: dict[str, float] = {}
     if joint.limits is not None and np.isfinite(joint.limits).all():
         values["lower"], values["upper"] = joint.limits[0]
     elif unlimited:
-        values["lower"], values["upper"] = 1.0, -1.0
+        values["lower"], values["upper"] = UNLIMITED
     if joint.effort is not None:
         values["effort"] = joint.effort
     if joint.velocity is not None and np.isfinite(joint.velocity):
