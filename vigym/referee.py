@@ -149,7 +149,8 @@ def _run_mujoco(robot: Robot, timestep: float, seconds: float, start: Array) -> 
     data = mujoco.MjData(model)
     if mech.starts:
         mujoco.mj_resetDataKeyframe(model, data, _first_start(mech, model))
-        data.qvel[:], data.ctrl[:], data.act[:] = 0.0, 0.0, 0.0
+        for given in (data.qvel, data.ctrl, data.act):
+            given[:] = 0.0
     else:
         zeros = dict(zip(mech.position_names, Coordinates.assembled_pose(mech), strict=True))
         for joint in np.flatnonzero(model.jnt_type >= 2):

@@ -158,7 +158,8 @@ def add_starts(robot: Robot) -> None:
 
 def _check_key(robot: Robot, key: int, qpos: Array) -> None:
     """Add a note on joints of a keyframe beyond their limits; raise for one that is not finite."""
-    m, name, outside = robot.model, robot.name("key", key), []
+    m, name = robot.model, robot.name("key", key)
+    outside: list[str] = []
     joints = np.searchsorted(m.jnt_qposadr, np.arange(m.nq), side="right") - 1
     for joint, value in zip(joints.tolist(), qpos.tolist(), strict=True):
         if not np.isfinite(value):
