@@ -11,6 +11,7 @@ import numpy as np
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mjcf.actuators import read_actuators
 from vigym.mjcf.bodies import Robot
 from vigym.mjcf.chains import joint_name
 from vigym.mjcf.compiled import compile_file
@@ -63,7 +64,8 @@ def compare_with_mujoco(path: Path, timestep: float, seconds: float) -> list[Sid
     """Return runs by vigym with half the step and the step, by MuJoCo with the step and its own.
 
     All start at rest, in the first keyframe or the reference pose of the file; robots that float
-    are placed on the ground.
+    are placed on the ground. Controls are zero: springs and dampers of actuators act in both, but
+    motors idle, and so do actuators that vigym leaves out.
 
     Args:
         path: of an MJCF file.
@@ -140,11 +142,15 @@ def _run_mujoco(robot: Robot, timestep: float, seconds: float, start: Array) -> 
     mech, model = robot.mechanism, robot.model
     model.opt.timestep = timestep
     model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
-    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
+    idle = np.ones(model.nu, bool)
+    idle[[each.number for each in read_actuators(robot).values() if each.control == "force"]] = 0
+    for array in (model.actuator_gainprm, model.actuator_biasprm):
+        array[idle] = 0.0
     data = mujoco.MjData(model)
     if mech.starts:
         mujoco.mj_resetDataKeyframe(model, data, _first_start(mech, model))
-        data.qvel[:] = 0.0
+        for given in (data.qvel, data.ctrl, data.act):
+            given[:] = 0.0
     else:
         zeros = dict(zip(mech.position_names, Coordinates.assembled_pose(mech), strict=True))
         for joint in np.flatnonzero(model.jnt_type >= 2):

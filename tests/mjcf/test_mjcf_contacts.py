@@ -76,3 +76,44 @@ def test_what_cannot_touch_is_told(tmp_path):
     mech = read(tmp_path, FLOOR + step + boxes)
     assert list(mech.bodies) == ["b"]
     assert [note.element for note in mech.notes][0] == "1 bodies on geom 'step' (b)"
+
+
+LOW = '<body name="{0}" pos="{1} 0 1"><freejoint/><geom name="{0}" size="0.1" {2}/></body>'
+OFF = 'contype="0" conaffinity="0"'
+
+
+def read_pairs(tmp_path, content, pairs, flag=""):
+    path = tmp_path / "robot.xml"
+    more = f"<option>{flag}</option><contact>{pairs}</contact>"
+    path.write_text(f"<mujoco><worldbody>{content}</worldbody>{more}</mujoco>")
+    mech = load_mjcf(path, self_collision=True)
+    return mech, {note.element: note.message for note in mech.notes}
+
+
+def test_friction_of_pairs_holds_on_the_ground_and_is_noted_elsewhere(tmp_path):
+    content = FLOOR + LOW.format("a", 0, "") + LOW.format("b", 1, OFF) + LOW.format("c", 2, OFF)
+    pairs = """<pair name="own" geom1="floor" geom2="a" condim="4" friction="0.2 0.2 0.03 0 0"/>
+    <pair name="askew" geom1="floor" geom2="b" friction="0.2 0.4 0.03 0 0"/>
+    <pair name="masked" geom1="b" geom2="c" friction="0.1 0.1 0 0 0"/>
+    <pair name="plain" geom1="a" geom2="c"/>"""
+    mech, notes = read_pairs(tmp_path, content, pairs)
+    a = mech.collisions["a"]
+    assert (a.friction[0], a.torsion) == pytest.approx((0.2, 0.03))
+    assert {frozenset(pair) for pair in mech.pairs} == {frozenset("bc"), frozenset("ac")}
+    assert {"b/c", "a/c"} <= set(mech.contact_names)
+    assert "2 pairs (askew, masked)" in notes
+    frictionless = '<pair geom1="floor" geom2="a" condim="1"/>'
+    assert read_pairs(tmp_path, content, frictionless)[0].collisions["a"].friction[0] == 0.0
+    disabled = '<flag contact="disable"/>'
+    assert not read_pairs(tmp_path, content, pairs, disabled)[0].collisions
+
+
+def test_rolling_friction_and_torsion_between_bodies_are_noted(tmp_path):
+    content = FLOOR + LOW.format("a", 0, 'condim="6"') + LOW.format("b", 1, 'condim="4"')
+    mech, notes = read_pairs(tmp_path, content, "")
+    assert mech.collisions["a"].torsion == pytest.approx(0.005)
+    assert "rolling" in notes["1 geoms (a)"]
+    assert "torsion" in notes["2 geoms (a, b)"]
+    alone, notes = read_pairs(tmp_path, FLOOR + LOW.format("b", 1, 'condim="4"'), "")
+    assert alone.collisions["b"].torsion == pytest.approx(0.005)
+    assert not [element for element in notes if element.endswith("geoms (b)")]

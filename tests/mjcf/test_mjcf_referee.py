@@ -66,3 +66,40 @@ def test_the_command_prints_and_writes_both(loop, capsys):
     runs = json.loads(capsys.readouterr().out)["runs"]
     assert [each["simulator"] for each in runs] == ["vigym", "vigym", "mujoco", "mujoco"]
     assert len(runs[2]["apart_from_first"]) == 3
+
+
+DRIVEN = """
+<mujoco>
+  <worldbody>
+    <body name="b" pos="0 0 1">
+      <joint name="j" axis="0 1 0"/><geom type="capsule" size=".05" fromto="0 0 0 .3 0 0"/>
+    </body>
+  </worldbody>
+  <actuator>
+    <general joint="j" gainprm="2" biastype="affine" biasprm="1 -30 -0.5"/>
+    <position joint="j" kp="90"/>
+  </actuator>
+  <keyframe><key qpos="0.1" ctrl="3 3"/></keyframe>
+</mujoco>
+"""
+
+
+def test_springs_of_actuators_act_and_motors_idle_on_both_sides(tmp_path):
+    path = tmp_path / "arm.xml"
+    spring, motor = DRIVEN, DRIVEN.replace("general", "position").replace("gainprm", "kp")
+    motor = motor.replace('biastype="affine" biasprm="1 -30 -0.5"', "")
+    for text in (spring, motor):
+        path.write_text(text)
+        fine, *_, own = compare_with_mujoco(path, 0.004, 0.4)
+        # the spring, or the fall without it, moves the centre by centimetres
+        assert own.distances(fine)[-1] < 1e-3
+
+
+def test_options_of_methods_are_refused_beside_another_simulator(loop, capsys):
+    line = ["compare", str(loop), "--with", "mujoco"]
+    assert run([*line, "--position", "j=1", "-o", "kp=1", "--bare", "-m", "vigym"]) == 2
+    said = capsys.readouterr().err
+    for option in ("--position", "-o", "--bare", "-m"):
+        assert option in said
+    assert run(["compare", str(loop), "-m", "mujoco"]) == 2
+    assert "--with mujoco" in capsys.readouterr().err

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from vigym.cli.evaluate import is_file, named_values, option_option, seed_option
 from vigym.cli.output import (
@@ -38,6 +39,7 @@ BESIDE += ["depth of contacts [m]", "energy gain [J]"]
 FLOOR = 1e-17  # value of exact zeros on a logarithmic axis
 ABOVE = 1e3  # times the largest error of the finished runs: end of a logarithmic axis
 READABLE = 1.0  # J, m or rad: least end of a logarithmic axis
+TAKEN = ("environment", "timestep", "seconds", "other", "json_file", "overwrite")  # by --with
 RATES = 1.0  # largest rate at the start [rad/s or m/s]
 
 
@@ -128,6 +130,7 @@ def command(
     vigym compare arm.urdf --bare -m vigym -m rk4 --position shoulder=1.5 --json -
     vigym compare robot.xml --with mujoco --timestep 0.005 --seconds 2
     """  # noqa: D301
+    check_other(methods, other)
     if other is not None:
         return compare_files(environment, timestep, seconds, json_file)
     from vigym.baselines import compare as comparison  # imports numba
@@ -152,6 +155,25 @@ def command(
     if not quiet:
         _print(mechanism, runs, out)
     return UNCONVERGED if any(run.failure for run in runs) else 0
+
+
+def check_other(methods: tuple[str, ...], other: str | None) -> None:
+    """Raise UsageError for options that --with does not take, and its simulators as methods."""
+    context = click.get_current_context()
+    if other is None:
+        if "mujoco" in methods:
+            expected = "a method; --with mujoco simulates an MJCF FILE in MuJoCo"
+            raise click.UsageError(f"-m: found 'mujoco', expected {expected}")
+        return
+    given = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name not in TAKEN
+        and context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        expected = "--timestep, --seconds and --json alone"
+        raise click.UsageError(f"--with: found {', '.join(given)}, expected {expected}")
 
 
 def compare_files(file: str, timestep: float, seconds: float, json_file: str | None) -> int:

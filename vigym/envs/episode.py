@@ -377,7 +377,7 @@ def effort_limits(mechanism: Mechanism) -> Array:
     They are in the order of `mechanism.actuator_names`.
 
     Raises:
-        MechanismError: no actuated joint, or one without a limit.
+        MechanismError: no actuated joint, or one without a limit and motor.
     """
     joints = mechanism.actuated_joints
     if not joints:
@@ -386,7 +386,7 @@ def effort_limits(mechanism: Mechanism) -> Array:
             "expected one with effort > 0 to scale actions by"
         )
     for joint in joints:
-        if not np.isfinite(joint.effort or 0.0):
+        if joint.name not in mechanism.motors and not np.isfinite(joint.effort or 0.0):
             expected = "a finite one to scale actions by"
             raise MechanismError(f"joint {joint.name!r} effort: found inf, expected {expected}")
     return np.array([joint.effort for joint in joints for _ in range(joint.dofs)], dtype=np.float64)

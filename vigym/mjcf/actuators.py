@@ -16,6 +16,8 @@ from vigym.mjcf.bodies import Robot, enum_name
 NOT_DRIVEN = "drives no single joint of one degree of freedom"
 OTHER_LAW = "its force is not affine in control, position and rate, or pushes away from a position"
 SECOND = "a second actuator of its joint"
+DISABLED = "disabled by <option actuatorgroupdisable> or <flag actuation>"
+LOPSIDED = "their ranges are not symmetric: the larger bound holds in both directions"
 NO_STATE = "its state is left out: the force follows the control at once"
 EQUAL = 1e-9  # relative
 TRANSMISSIONS = ("joint", "jointinparent")
@@ -28,22 +30,43 @@ class Actuator:
     """Affine actuator, seen at its joint: its gear is in all numbers.
 
     Attributes:
+        number: of the actuator.
         control: what the control is: "force", or the target of a "position" or "rate" motor.
         gain: force per control [N or N m].
         bias: force at control and coordinate zero [N or N m].
         slope: of the force by the coordinate [N/m or N m/rad], <= 0.
         damping: of the joint [N s/m or N m s/rad], >= 0.
         forces: least and largest gain times control.
-        effort: largest force.
+        limits: least and largest force.
     """
 
+    number: int
     control: str
     gain: float
     bias: float
     slope: float
     damping: float
     forces: tuple[float, float]
-    effort: float
+    limits: tuple[float, float]
+
+    @property
+    def effort(self) -> float:
+        """Return the largest force."""
+        return max(map(abs, self.limits))
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """Return the least and largest force that a control makes."""
+        if self.control != "force":
+            return self.limits
+        low, high = np.clip(self.forces, *self.limits).tolist()
+        return low, high
+
+    @property
+    def is_lopsided(self) -> bool:
+        """Return whether a range is made symmetric: that of forces, or of rates."""
+        ranges = [self.reach, *([self.targets] if self.control == "rate" else [])]
+        return any(not np.isclose(-low, high, rtol=EQUAL) for low, high in ranges)
 
     @property
     def targets(self) -> tuple[float, float]:
@@ -58,7 +81,7 @@ class Actuator:
             low, high = self.forces  # no force within the range of targets is larger than both
             rate = {"velocity": max(map(abs, self.targets))} if self.control == "rate" else {}
             return {"effort": min(self.effort, high - low), **rate}
-        effort = min(self.effort, max(map(abs, self.forces)))
+        effort = max(map(abs, self.reach))
         total = stiffness - self.slope
         rest = (stiffness * rest + self.bias) / total if total else 0.0
         more = {"stiffness": total, "damping": damping + self.damping, "rest": rest}
@@ -91,6 +114,8 @@ def read_actuators(robot: Robot) -> dict[int, Actuator]:
         if actuator.gain < 0.0:
             message = "its gear is negative: a positive force is a negative control"
             robot.note("changed", f"actuator {name!r}", message)
+    lopsided = [robot.name("actuator", each.number) for each in found.values() if each.is_lopsided]
+    robot.note_all("changed", "actuators", lopsided, LOPSIDED)
     for reason, names in lost.items():
         robot.note_all("dropped", "actuators", names, reason)
     return found
@@ -115,10 +140,20 @@ def _fault(robot: Robot, number: int) -> str:
     joint = int(m.actuator_trnid[number, 0])
     if kinds["trn"] not in TRANSMISSIONS or not robot.is_single(joint):
         return NOT_DRIVEN
+    if _is_disabled(robot, number):
+        return DISABLED
     gain = m.actuator_gainprm[number]
     fixed = kinds["gain"] == "fixed" or (kinds["gain"] == "affine" and not gain[1:3].any())
     known = fixed and kinds["bias"] in BIASES and kinds["dyn"] in DYNAMICS and gain[0] != 0.0
     return "" if known else OTHER_LAW
+
+
+def _is_disabled(robot: Robot, number: int) -> bool:
+    import mujoco
+
+    options, group = robot.model.opt, int(robot.model.actuator_group[number])
+    every = options.disableflags & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
+    return bool(every or (group >= 0 and options.disableactuator >> group & 1))
 
 
 def _read(robot: Robot, number: int, joint: int) -> Actuator:
@@ -129,19 +164,21 @@ def _read(robot: Robot, number: int, joint: int) -> Actuator:
     if _kinds(robot, number)["bias"] == "affine":
         bias = np.asarray(m.actuator_biasprm[number, :3], np.float64)
     gain = gear * float(m.actuator_gainprm[number, 0])
-    controls, effort = np.array([-np.inf, np.inf]), np.inf
+    controls, limits = (np.array([-np.inf, np.inf]) for _ in range(2))
     if m.actuator_ctrllimited[number]:
         controls = np.asarray(m.actuator_ctrlrange[number])
     if m.actuator_forcelimited[number]:
-        effort = abs(gear) * float(np.abs(m.actuator_forcerange[number]).max())
+        limits = np.sort(gear * m.actuator_forcerange[number])
     if m.jnt_actfrclimited[joint]:
-        effort = min(effort, float(np.abs(m.jnt_actfrcrange[joint]).max()))
+        limits = np.clip(limits, *m.jnt_actfrcrange[joint])
     low, high = sorted((gain * controls).tolist())
+    least, largest = limits.tolist()
     zero = float(m.qpos0[m.jnt_qposadr[joint]])  # of the joint's coordinate
     slope, damping = gear * gear * float(bias[1]), -gear * gear * float(bias[2])
     force = gear * float(bias[0]) + slope * zero
     control = _control_of(float(m.actuator_gainprm[number, 0]), -float(bias[1]), -float(bias[2]))
-    return Actuator(control, gain, force, slope, damping, (low, high), effort)
+    forces = (low, high), (least, largest)
+    return Actuator(number, control, gain, force, slope, damping, *forces)
 
 
 def _control_of(gain: float, stiffness: float, damping: float) -> str:

@@ -128,6 +128,17 @@ class Robot:
         """Signatures of the pairs of bodies that do not touch."""
         return set(self.model.exclude_signature.tolist())
 
+    @cached_property
+    def geom_pairs(self) -> dict[frozenset[int], int]:
+        """Numbers of the <pair> elements by their geoms; none where contacts are disabled."""
+        import mujoco
+
+        m = self.model
+        if m.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CONTACT):
+            return {}
+        ends = zip(m.pair_geom1.tolist(), m.pair_geom2.tolist(), strict=True)
+        return {frozenset(pair): number for number, pair in enumerate(ends)}
+
     def add_frames(self) -> None:
         """Add bodies that are parts of others, and named sites, as frames."""
         m = self.model

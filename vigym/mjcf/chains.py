@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.errors import MechanismError
 from vigym.mjcf.actuators import Actuator, read_actuators
 from vigym.mjcf.bodies import Robot
 from vigym.mjcf.shapes import drawn_shapes
@@ -148,12 +149,28 @@ def add_starts(robot: Robot) -> None:
     for key in range(m.nkey):
         qpos = np.array(m.key_qpos[key])
         named = bool(m.key(key).name)
+        _check_key(robot, key, qpos)
         if named or not np.allclose(qpos, m.qpos0, rtol=0.0, atol=1e-12):
             robot.mechanism.starts[robot.name("key", key)] = positions_of(robot, qpos)
     if m.nkey and (m.key_qvel.any() or m.key_ctrl.any()):
         names = [robot.name("key", key) for key in range(m.nkey)]
         reason = "velocities and controls: starts are at rest"
         robot.note_all("ignored", "keyframes", names, reason)
+
+
+def _check_key(robot: Robot, key: int, qpos: Array) -> None:
+    """Add a note on joints of a keyframe beyond their limits; raise for one that is not finite."""
+    m, name = robot.model, robot.name("key", key)
+    outside: list[str] = []
+    joints = np.searchsorted(m.jnt_qposadr, np.arange(m.nq), side="right") - 1
+    for joint, value in zip(joints.tolist(), qpos.tolist(), strict=True):
+        if not np.isfinite(value):
+            place = f"key {name!r}, joint {joint_name(robot, joint)!r}"
+            raise MechanismError(f"{place}: found {value}, expected a finite number")
+        low, high = m.jnt_range[joint]
+        if m.jnt_limited[joint] and robot.is_single(joint) and not low <= value <= high:
+            outside.append(joint_name(robot, joint))
+    robot.note_all("changed", f"joints of key {name!r}", outside, "it starts beyond their limits")
 
 
 def positions_of(robot: Robot, qpos: Array) -> dict[str, ArrayLike]:

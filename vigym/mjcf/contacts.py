@@ -35,6 +35,7 @@ PAIRABLE = (
 )
 FIELDS = "no contact: a height field is ground, where it is level, of square cells and the first"
 MIXED = "friction of pairs is the geometric mean of both"
+OWN = f"friction and condim of their own: one number on the ground; elsewhere {MIXED}"
 
 
 def add_shapes(robot: Robot, ground: bool | Ground | None, self_collision: bool) -> None:
@@ -58,6 +59,7 @@ def add_shapes(robot: Robot, ground: bool | Ground | None, self_collision: bool)
     paired = {body for pair in pairs for body in pair}
     paired |= {robot.groups[root].name for roots in obstacles.values() for root in roots}
     _add_collisions(robot, level, paired)
+    _note_friction(robot, level, paired, list(obstacles))
     for geom, roots in obstacles.items():
         name = _add_obstacle(robot, geom)
         for root in roots:
@@ -173,8 +175,10 @@ def _pairs(robot: Robot) -> list[tuple[str, str]]:
             continue
         if any(_match(robot, one, other) for one in colliding[a] for other in colliding[b]):
             found.append((robot.groups[a].name, robot.groups[b].name))
-    pairs = zip(m.pair_geom1.tolist(), m.pair_geom2.tolist(), strict=True)
-    named = [tuple(robot.carrier(int(m.geom_bodyid[geom])) for geom in pair) for pair in pairs]
+    named = [
+        tuple(robot.carrier(int(m.geom_bodyid[geom])) for geom in sorted(pair))
+        for pair in robot.geom_pairs
+    ]
     return list(dict.fromkeys([*found, *((a, b) for a, b in named if WORLD not in (a, b))]))
 
 
@@ -230,9 +234,10 @@ def _ground_of(robot: Robot, geom: int) -> Ground:
 
 
 def _collides(robot: Robot, geom: int) -> bool:
-    """Return whether a geom touches any others by its bits."""
+    """Return whether a geom touches any others, by its bits or a <pair>."""
     m = robot.model
-    return bool(m.geom_contype[geom] or m.geom_conaffinity[geom])
+    in_pair = any(geom in pair for pair in robot.geom_pairs)
+    return bool(m.geom_contype[geom] or m.geom_conaffinity[geom] or in_pair)
 
 
 def _match(robot: Robot, a: int, b: int) -> bool:
@@ -246,9 +251,7 @@ def _match(robot: Robot, a: int, b: int) -> bool:
 
 def _is_pair(robot: Robot, a: int, b: int) -> bool:
     """Return whether two geoms are a <pair> of the file."""
-    m = robot.model
-    ends = zip(m.pair_geom1.tolist(), m.pair_geom2.tolist(), strict=True)
-    return {a, b} in [set(each) for each in ends]
+    return frozenset((a, b)) in robot.geom_pairs
 
 
 def _touches_ground(robot: Robot, geom: int, ground: int | None) -> bool:
@@ -260,13 +263,59 @@ def _touches_ground(robot: Robot, geom: int, ground: int | None) -> bool:
 
 def _surface(robot: Robot, geom: int, ground: int | None) -> dict[str, float]:
     """Return friction and torsion of a geom on the ground."""
-    m = robot.model
-    both = [geom] if ground is None else [geom, ground]
-    first = max(m.geom_priority[each] for each in both)
-    both = [each for each in both if m.geom_priority[each] == first]
-    slide, turn = (float(m.geom_friction[both, k].max()) for k in (0, 1))
-    dimension = int(m.geom_condim[both].max())
+    dimension, slide, turn, _ = _friction(robot, geom, ground)
     return {
         "friction": slide if dimension > 1 else 0.0,
         "torsion": turn if dimension > 3 else 0.0,
     }
+
+
+def _friction(robot: Robot, geom: int, ground: int | None) -> tuple[int, float, float, float]:
+    """Return condim and friction against sliding, turning and rolling of a geom on the ground."""
+    m = robot.model
+    both = [geom] if ground is None else [geom, ground]
+    pair = robot.geom_pairs.get(frozenset(both))
+    if pair is None:
+        return _mixture(robot, both)
+    slide, _, turn, roll, _ = m.pair_friction[pair].tolist()
+    return int(m.pair_dim[pair]), slide, turn, roll
+
+
+def _mixture(robot: Robot, geoms: list[int]) -> tuple[int, float, float, float]:
+    """Return condim and friction of geoms that touch, as mujoco mixes them."""
+    m = robot.model
+    first = max(m.geom_priority[each] for each in geoms)
+    geoms = [each for each in geoms if m.geom_priority[each] == first]
+    slide, turn, roll = m.geom_friction[geoms].max(axis=0).tolist()
+    return int(m.geom_condim[geoms].max()), slide, turn, roll
+
+
+def _note_friction(robot: Robot, level: int | None, paired: set[str], obstacles: list[int]) -> None:
+    """Add notes on friction that is left out: against rolling, of pairs, and their torsion."""
+    m = robot.model
+    rolling, turning = [], []
+    for geom in [*(geom for root in robot.groups for geom in geoms_of(robot, root)), *obstacles]:
+        lands = geom not in obstacles and _touches_ground(robot, geom, level)
+        body = robot.carrier(int(m.geom_bodyid[geom]))
+        meets = geom in obstacles or (body in paired and _collides(robot, geom))
+        dimension, _, turn, roll = _friction(robot, geom, level if lands else None)
+        if (lands or meets) and dimension > 4 and roll:
+            rolling.append(geom_name(robot, geom))
+        if meets and dimension > 3 and turn:
+            turning.append(geom_name(robot, geom))
+    robot.note_all("dropped", "geoms", rolling, "friction against rolling")
+    robot.note_all("dropped", "geoms", turning, "torsion between bodies: that of the ground acts")
+    robot.note_all("changed", "pairs", _own_pairs(robot, level), OWN)
+
+
+def _own_pairs(robot: Robot, level: int | None) -> list[str]:
+    """Return the <pair> elements whose friction or condim of their own is not that of vigym."""
+    m, found = robot.model, []
+    for pair, number in robot.geom_pairs.items():
+        dimension, slide, turn, roll = _mixture(robot, sorted(pair))
+        mixed = [slide, slide, turn, roll, roll]
+        own = m.pair_friction[number]
+        lands = level in pair and own[0] == own[1]
+        if not lands and (m.pair_dim[number] != dimension or not np.allclose(own, mixed)):
+            found.append(robot.name("pair", number))
+    return found

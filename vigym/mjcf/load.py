@@ -109,6 +109,7 @@ def _note_others(robot: Robot) -> None:
         for name, each in limits.items()
         if each is not None and not each[0, 0] <= 0.0 <= each[0, 1]
     ]
-    robot.note_all("changed", "joints", outside, "zero is beyond limits: starts are at the nearest")
+    message = "zero is beyond limits: starts are in the middle of them"
+    robot.note_all("changed", "joints", outside, message)
     if m.neq or m.ngeom or m.jnt_limited.any():
         robot.note("changed", "softness", RIGID)

@@ -9,6 +9,7 @@ from vigym.mjcf.chains import joint_name
 from vigym.spatial import IDENTITY, Pose, quaternion_from_matrix, rotation_matrix
 
 ROUNDING = 1e-12  # [m, rad] joint frames nearer than that coincide
+TORQUE_SCALE = 10  # in the numbers of a weld; zero leaves turns free
 
 
 def add_equalities(robot: Robot) -> None:
@@ -47,12 +48,15 @@ def _add_loop(robot: Robot, number: int, name: str, kind: str) -> str:
     if child == WORLD:
         parent, child = child, parent
         first, second = second, first
+    ball = kind == "connect" or not m.eq_data[number, TORQUE_SCALE]
+    if ball:  # a point has no axes
+        first, second = _at(first.position), _at(second.position)
     turn = second.rotation @ first.rotation.T
     gap = float(np.abs(second.position - first.position).max())
-    wide = kind == "weld" and bool(np.abs(turn - np.eye(3)).max() > ROUNDING)
+    wide = bool(np.abs(turn - np.eye(3)).max() > ROUNDING)
     robot.mechanism.add_joint(
         name,
-        "spherical" if kind == "connect" else "fixed",
+        "spherical" if ball else "fixed",
         parent,
         child,
         first.position,
@@ -83,9 +87,7 @@ def _frames(robot: Robot, number: int, kind: str) -> tuple[Pose, Pose]:
             first, second = first @ _at(data[:3]), second @ _at(data[3:6])
         else:
             first = first @ Pose(np.array(data[3:6]), rotation_matrix(np.array(data[6:10])))
-            first, second = first @ _at(data[:3]), second @ _at(data[:3])
-    if kind == "connect":  # a point has no axes
-        first, second = _at(first.position), _at(second.position)
+            second = second @ _at(data[:3])
     return first, second
 
 

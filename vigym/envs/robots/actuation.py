@@ -1,5 +1,6 @@
 """Control of the actuated joints of a robot: by torques, or by motors with a target."""
 
+import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -179,6 +180,8 @@ class Actuation:
             MechanismError: an actuated joint of several degrees of freedom, or an unlimited effort.
         """
         if self._control == "torque":
+            for joint in mechanism.actuated_joints:
+                _require_limited(joint)
             return
         joints = mechanism.actuated_joints
         names = [joint.name for joint in joints]
@@ -191,7 +194,9 @@ class Actuation:
                 mechanism.add_motor(joint.name, own.kp, own.kd, own.effort)
                 ranges.append(_range_of(own, joint, start[joint.name]))
                 continue
-            _require_limited(joint)
+            _require_single(joint)
+            if joint.name not in (kp if self._control == "position" else kd):
+                _require_limited(joint)  # its gains are by the effort
             effort = joint.effort or 0.0
             if self._control == "position":
                 slides = bool(joint.joint_type.translations)
@@ -230,13 +235,17 @@ def _by_joint(option: str, given: Given, every: list[str], known: list[str]) -> 
     return {name: float(value) for name, value in values.items()}
 
 
-def _require_limited(joint: Joint) -> None:
+def _require_single(joint: Joint) -> None:
     if joint.dofs != 1:
         found = f"a {joint.type} joint of {joint.dofs} degrees of freedom"
         expected = "control='torque', or efforts that make it passive"
         raise MechanismError(f"motor of joint {joint.name!r}: found {found}, expected {expected}")
+
+
+def _require_limited(joint: Joint) -> None:
     if not np.isfinite(joint.effort or 0.0):
-        expected = f"a finite one: efforts={{{joint.name!r}: ...}}"
+        example = json.dumps({joint.name: 5}, ensure_ascii=False)
+        expected = f"a finite one to scale by: -o efforts='{example}'"
         raise MechanismError(f"joint {joint.name!r} effort: found inf, expected {expected}")
 
 
