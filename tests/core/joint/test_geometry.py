@@ -39,8 +39,8 @@ def displace(d, knot, shift, rotation):
 def test_closures_bring_a_body_back(kind):
     d, knot = posed(kind)
     assert gap(d, knot) == pytest.approx(np.zeros(6), abs=1e-12)
-    body = d.body(1)
-    displace(d, knot, 1e-4 * RNG.normal(size=3), 1e-4 * RNG.normal(size=3))
+    body, rng = d.body(1), np.random.default_rng(1)
+    displace(d, knot, 1e-4 * rng.normal(size=3), 1e-4 * rng.normal(size=3))
     opened = gap(d, knot)
     dofs = body.translation_count + body.rotation_count
     assert (np.abs(opened).max() > 1e-5) == (dofs < 6)
