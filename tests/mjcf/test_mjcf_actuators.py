@@ -41,7 +41,7 @@ def test_ranges_that_are_made_symmetric_have_a_note(tmp_path, actuator, more, ef
     content = f'<actuator><{actuator} name="a" joint="j"/></actuator>'
     mech = load_mjcf(write(tmp_path, content, more))
     assert mech.joints["j"].effort == effort
-    assert ("not symmetric" in notes(mech).get("1 actuators (a)", "")) == lopsided
+    assert ("not symmetric" in notes(mech).get("actuators: a", "")) == lopsided
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_disabled_actuators_drive_nothing(tmp_path, option):
     motor = '<motor name="a" joint="j" group="1" ctrlrange="-1 1"/>'
     mech = load_mjcf(write(tmp_path, f"<option {option}<actuator>{motor}</actuator>"))
     assert mech.actuator_names == []
-    assert "disabled" in notes(mech)["1 actuators (a)"]
+    assert "disabled" in notes(mech)["actuators: a"]
 
 
 @pytest.mark.parametrize(("scale", "kind"), [("0", "spherical"), ("0.5", "fixed")])
@@ -68,15 +68,15 @@ def test_keyframes_are_finite_and_within_limits_or_noted(tmp_path):
         with pytest.raises(MechanismError, match=rf"robot.xml: key 'k', joint 'j': found {value}"):
             load_mjcf(write(tmp_path, key.format(value)))
     limits = 'range="-60 60"'
-    assert "1 joints of key 'k' (j)" in notes(load_mjcf(write(tmp_path, key.format(2), limits)))
-    assert "1 joints of key 'k' (j)" not in notes(load_mjcf(write(tmp_path, key.format(1), limits)))
+    assert "joints of key 'k': j" in notes(load_mjcf(write(tmp_path, key.format(2), limits)))
+    assert "joints of key 'k': j" not in notes(load_mjcf(write(tmp_path, key.format(1), limits)))
 
 
 def test_the_note_on_limits_without_zero_says_where_starts_are(tmp_path):
     mech = load_mjcf(write(tmp_path, "", 'range="30 90"'))
     sim = vigym.Simulator(mech)
     np.testing.assert_allclose(sim.joint_positions, np.pi / 3.0)
-    assert "in the middle" in notes(mech)["1 joints (j)"]
+    assert "in the middle" in notes(mech)["joints: j"]
 
 
 def test_targets_need_no_largest_force_and_torques_say_how_to_give_one(tmp_path):

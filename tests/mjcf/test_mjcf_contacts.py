@@ -75,7 +75,7 @@ def test_what_cannot_touch_is_told(tmp_path):
     step = '<geom name="step" type="box" size="1 1 0.2"/>'
     mech = read(tmp_path, FLOOR + step + boxes)
     assert list(mech.bodies) == ["b"]
-    assert [note.element for note in mech.notes][0] == "1 bodies on geom 'step' (b)"
+    assert [note.element for note in mech.notes][0] == "bodies on geom 'step': b"
 
 
 LOW = '<body name="{0}" pos="{1} 0 1"><freejoint/><geom name="{0}" size="0.1" {2}/></body>'
@@ -101,7 +101,7 @@ def test_friction_of_pairs_holds_on_the_ground_and_is_noted_elsewhere(tmp_path):
     assert (a.friction[0], a.torsion) == pytest.approx((0.2, 0.03))
     assert {frozenset(pair) for pair in mech.pairs} == {frozenset("bc"), frozenset("ac")}
     assert {"b/c", "a/c"} <= set(mech.contact_names)
-    assert "2 pairs (askew, masked)" in notes
+    assert "pairs: askew, masked" in notes
     frictionless = '<pair geom1="floor" geom2="a" condim="1"/>'
     assert read_pairs(tmp_path, content, frictionless)[0].collisions["a"].friction[0] == 0.0
     disabled = '<flag contact="disable"/>'
@@ -112,8 +112,8 @@ def test_rolling_friction_and_torsion_between_bodies_are_noted(tmp_path):
     content = FLOOR + LOW.format("a", 0, 'condim="6"') + LOW.format("b", 1, 'condim="4"')
     mech, notes = read_pairs(tmp_path, content, "")
     assert mech.collisions["a"].torsion == pytest.approx(0.005)
-    assert "rolling" in notes["1 geoms (a)"]
-    assert "torsion" in notes["2 geoms (a, b)"]
+    assert "rolling" in notes["geoms: a"]
+    assert "torsion" in notes["geoms: a, b"]
     alone, notes = read_pairs(tmp_path, FLOOR + LOW.format("b", 1, 'condim="4"'), "")
     assert alone.collisions["b"].torsion == pytest.approx(0.005)
     assert not [element for element in notes if element.endswith("geoms (b)")]

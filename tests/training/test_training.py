@@ -118,10 +118,7 @@ def test_a_file_stands_for_its_robot(tmp_path, capsys, monkeypatch):
     assert code == 2  # its folder has a run
     code = run(["train", "leg.urdf", "-o", "ground=True", "--out", "other"])
     assert code == 1
-    assert (
-        "found a robot that does not float, expected reward=module:function"
-        in capsys.readouterr().err
-    )
+    assert "found a robot that does not float, expected reward=" in capsys.readouterr().err
 
 
 OWN = """

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
+from vigym.mechanism.collection import Collection, Element, Forest
 from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Ground, Note, make_ground
-from vigym.mechanism.elements.collection import Collection, Element, Forest
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.contacts import (
     PairContact,

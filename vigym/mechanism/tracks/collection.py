@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vigym.mechanism.collection import Collection
 from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.bodies import WORLD, Body
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.collection import Collection
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.tracks.custom import CustomJoint, make_custom_joint

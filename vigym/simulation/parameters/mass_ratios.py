@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.mechanism.collection import Forest
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.collection import Forest
 from vigym.mechanism.mechanism import Mechanism
 
 # Up to it bodies of metres sink by microns; at ten times as much they fall freely for a step, at a
