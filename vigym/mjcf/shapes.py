@@ -19,7 +19,7 @@ GREY = (0.5, 0.5, 0.5, 1.0)  # of geoms without a colour
 
 
 def shapes_of(robot: Robot, geom: int) -> list[Shape]:
-    """Return a geom as shapes in the frame of its body; none of a kind that vigym has not."""
+    """Return a geom as shapes in the frame of its body; none for a kind that vigym lacks."""
     m = robot.model
     size, kind = m.geom_size[geom].tolist(), int(m.geom_type[geom])
     pose = robot.carrier_pose(int(m.geom_bodyid[geom])).inverse @ robot.pose("geom", geom)
