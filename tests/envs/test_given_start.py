@@ -30,6 +30,7 @@ def test_every_environment_starts_where_another_one_is(env_id, options):
     """Its own coordinates as arrays; floating bodies are not moved."""
     env = make(env_id, **options)
     env.reset(seed=1)
+    env.action_space.seed(1)
     for _ in range(3):
         info = env.step(env.action_space.sample() * 0.1)[-1]
     options = {"positions": info["joint_positions"], "velocities": info["joint_velocities"]}

@@ -203,6 +203,7 @@ def test_history_in_a_vector_is_that_of_each_alone():
     stacked = gym.make_vec(MINITAUR, 2, vectorization_mode="sync", wrappers=wrappers, **options)
     native = gym.make_vec(MINITAUR, 2, **options)
     found, _ = stacked.reset(seed=4)
+    native.action_space.seed(4)
     seen = [native.reset(seed=4)[0]] * 3
     for _ in range(5):
         np.testing.assert_array_equal(found, np.stack(seen[-3:], axis=1).astype(np.float32))
