@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
 from numba import config
 from numba.core.caching import (
@@ -41,6 +42,7 @@ from vigym.core.compiler.events import announce_compilation, announce_waiting
 from vigym.core.compiler.linking.passes import ENABLED
 from vigym.core.compiler.locks import NO_LOCK, POLL_SECONDS, held, release_lock, take_lock
 from vigym.core.compiler.processes import is_reserved, wait_for
+from vigym.core.compiler.processor import PROCESSOR
 from vigym.files import read_file, whole_file
 from vigym.ownership import UnsafeFolderError, check_program, own_files, private_folder
 
@@ -51,14 +53,14 @@ _printed: set[str] = set()  # messages that this process has printed
 
 
 def _sources_hash() -> str:
-    """Return a hash of the sources of the core, of numba's version and of how it compiles."""
-    processor = [getattr(config, name, None) for name in ("CPU_NAME", "CPU_FEATURES")]
-    digest = hashlib.sha256(f"{numba.__version__} {ENABLED} {processor}".encode())
+    """Return a hash of the sources of the core, of the compiler and of the processor."""
+    made_by = numba.__version__, llvmlite.__version__, ENABLED, PROCESSOR
+    digest = hashlib.sha256(repr(made_by).encode())
     core = Path(__file__).parents[1]
     for path in sorted(core.rglob("*.py")):
         digest.update(path.relative_to(core).as_posix().encode())
         digest.update(read_file(path, "a source of vigym"))
-    return digest.hexdigest()[:16]
+    return f"{PROCESSOR.name}-{digest.hexdigest()[:16]}"
 
 
 def _writing_error(folder: Path) -> OSError | None:
@@ -80,10 +82,7 @@ def cache_folder() -> Path | None:
     a line and left.
 
     Returns:
-        The folder; None where the disk is full, or other users may write everywhere.
-
-    Raises:
-        OSError: none of them can be written, for another reason.
+        The folder; None where there is none, and kernels of this process serve it alone.
     """
     errors: list[OSError] = []
     tried = []
@@ -95,16 +94,11 @@ def cache_folder() -> Path | None:
             _print_once(f"keeps no kernels in {candidate}:", str(error))
         errors.append(error)
         tried.append(str(candidate))
-    if any(error.errno in NO_SPACE for error in errors):
-        _print_once("keeps", f"no compiled kernels, found no space in {', '.join(tried)}")
-        return None
-    if any(isinstance(error, UnsafeFolderError) for error in errors):
-        _print_once("keeps", f"no compiled kernels, found no safe folder among {', '.join(tried)}")
-        return None
-    raise OSError(
-        f"vigym found no writable folder for compiled code, tried {', '.join(tried)}; "
-        "set VIGYM_CACHE_DIR to one"
-    )
+    full = any(error.errno in NO_SPACE for error in errors)
+    unsafe = any(isinstance(error, UnsafeFolderError) for error in errors)
+    missing = "no space in" if full else f"no {'safe' if unsafe else 'writable'} folder among"
+    _print_once("keeps", f"no compiled kernels, found {missing} {', '.join(tried)}")
+    return None
 
 
 def _candidates() -> Iterator[Path]:
@@ -122,6 +116,7 @@ def _candidates() -> Iterator[Path]:
 
 
 SOURCES = _sources_hash()
+SHIPPED = Path(__file__).parents[2] / "kernels" / SOURCES  # as trusted as the package's sources
 
 
 class _ContentLocator(UserProvidedCacheLocator):
@@ -139,6 +134,11 @@ class _ContentLocator(UserProvidedCacheLocator):
     def get_source_stamp(self):
         """Return what tells whether a kernel's module has changed."""
         return self._stamp
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        """Return the place of a kernel, where nothing may be writable."""
+        return cls(py_func, py_file)
 
     def ensure_cache_path(self):
         """Create the folder, of the user alone; raise OSError if nothing can be written there."""
@@ -192,8 +192,9 @@ class KernelCache(FunctionCache):
 
     def __init__(self, py_func):
         super().__init__(py_func)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _OwnFiles(self.cache_path, self._impl.filename_base, stamp)
+        names = self._impl.filename_base, self._impl.locator.get_source_stamp()
+        self._cache_file = _OwnFiles(self.cache_path, *names)
+        self._shipped = IndexDataCacheFile(SHIPPED / Path(self.cache_path).name, *names)
         self._locks: dict[Any, int] = {}  # of versions that are compiled here
         self._index_lock = Path(self.cache_path, f"{py_func.__name__}.lock")
 
@@ -212,13 +213,21 @@ class KernelCache(FunctionCache):
         return loaded
 
     def _load(self, sig, target_context):
-        """Load a version; None if there is none that can be read."""
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception as error:  # what a damaged pickle raises may be anything
-            found = f"damaged files in {self.cache_path} ({_words(error)})"
-            _print_once("compiles", f"kernels anew, found {found}")
-            return None
+        """Load a version, of the package or of the folder; None if none can be read."""
+        target_context.refresh()
+        for kept in (self._shipped, self._cache_file):
+            try:
+                data = kept.load(self._index_key(sig, None))
+                if data is not None:
+                    return self._impl.rebuild(target_context, data)
+            except Exception as error:  # what a damaged pickle raises may be anything
+                found = f"damaged files in {Path(kept._index_path).parent} ({_words(error)})"
+                _print_once("compiles", f"kernels anew, found {found}")
+        return None
+
+    def _index_key(self, sig, codegen):
+        """Return what tells versions apart; their folder tells the rest."""
+        return sig
 
     def _wait_for_others(self, sig, target_context):
         """Wait while another process compiles a version; return whether it is on disk since.
@@ -258,12 +267,12 @@ class KernelCache(FunctionCache):
 
     def contains(self, sig, target_context):
         """Return whether a version is on disk."""
-        try:
-            target_context.refresh()
-            key = self._index_key(sig, target_context.codegen())
-            return key in self._cache_file._load_index()
-        except Exception:  # what a damaged pickle raises may be anything; loading it tells
-            return False
+        target_context.refresh()
+        for kept in (self._shipped, self._cache_file):
+            with contextlib.suppress(Exception):  # of a damaged pickle; loading it tells
+                if sig in kept._load_index():
+                    return True
+        return False
 
     def is_writable(self):
         """Return whether versions can be stored, as far as that shows before they are."""
@@ -287,18 +296,14 @@ class KernelCache(FunctionCache):
 
 
 def keep_on_disk(dispatcher):
-    """Keep the compiled versions of a kernel in the cache folder, if there is space for it."""
-    folder = cache_folder()
-    if folder is None:
-        return
+    """Keep the compiled versions of a kernel in the cache folder, if there is one."""
+    folder = cache_folder() or Path(os.devnull)  # where nothing is kept, shipped ones still serve
     previous, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
         dispatcher._cache = KernelCache(dispatcher.py_func)
-        dispatcher.compile = _releasing(dispatcher.compile, dispatcher._cache)
-    except RuntimeError as error:  # no space for a folder in it
-        _print_once("keeps", f"no compiled kernels, found no way to write them ({_words(error)})")
     finally:
         config.CACHE_DIR = previous
+    dispatcher.compile = _releasing(dispatcher.compile, dispatcher._cache)
 
 
 def _releasing(compile_version: Callable[[Any], Any], kept: KernelCache) -> Callable[[Any], Any]:

@@ -22,8 +22,7 @@ import math
 import operator
 
 from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features
-from numba import config, types
+from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_cast
 from numba.core.typing.templates import (
@@ -35,30 +34,11 @@ from numba.core.typing.templates import (
 )
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
+from vigym.core.compiler.processor import PROCESSOR
 
-def _cpu_has_any(*names: str) -> bool:
-    """Return whether the processor that numba compiles for has one of the features.
-
-    Those of the host, unless ``NUMBA_CPU_NAME`` names another processor: then those that its name
-        says for sure.
-    """
-    features = getattr(config, "CPU_FEATURES", None)
-    processor = getattr(config, "CPU_NAME", None)
-    if features is not None:
-        return any(f"+{name}" in features.split(",") for name in names)
-    if processor in (None, "host"):
-        return any(get_host_cpu_features().get(name, False) for name in names)
-    return any(name in _FEATURES_BY_NAME.get(processor, ()) for name in names)
-
-
-_FEATURES_BY_NAME = {
-    "x86-64-v3": ("fma",),
-    "haswell": ("fma",),
-    "x86-64-v4": ("fma", "avx512f"),
-    "skylake-avx512": ("fma", "avx512f"),
-}
-LANES = 8 if _cpu_has_any("avx512f") else 4  # float64 values of one register
-FUSED = _cpu_has_any("fma", "neon")  # fused multiply-add in hardware
+LANES = 8 if PROCESSOR.has("avx512f") else 4  # float64 values of one register
+# fused multiply-add in hardware
+FUSED = PROCESSOR.has("fma") or PROCESSOR.has("neon")
 
 
 class LanesType(types.Type):

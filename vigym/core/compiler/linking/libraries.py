@@ -6,6 +6,7 @@ code. Forked processes can take part: while phases are typed here, some lower th
 already, and others make the code of kernels.
 """
 
+import functools
 import itertools
 import math
 import os
@@ -15,10 +16,12 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from llvmlite import binding
+from llvmlite import binding, ir
 from llvmlite.binding import create_new_function_pass_manager
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.targetconfig import ConfigStack
+
+from vigym.core.compiler.processor import PROCESSOR
 
 # linkage of functions of which one copy is enough: dropped where nothing calls them, or kept
 _DROPPED_AND_KEPT = "linkonce_odr", "weak_odr"
@@ -28,6 +31,22 @@ Packed = tuple[int, bytes, list[int], set[Any]]  # see ``PhaseLibrary.packed``
 # flags of a look at a process that leaves it as it is
 _LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT if hasattr(os, "waitid") else 0
 PHASES_AHEAD = 50  # that a process lowers, in about a second
+
+
+class _Generator(JITCPUCodegen):
+    """Numba's making of machine code, for the processor of the kernels, not for the one at hand."""
+
+    def _get_host_cpu_name(self) -> str:
+        return PROCESSOR.name
+
+    def _get_host_cpu_features(self) -> str:
+        return PROCESSOR.features
+
+
+@functools.cache
+def code_generator() -> JITCPUCodegen:
+    """Return what makes the machine code of kernels."""
+    return _Generator("vigym")
 
 
 class Fork:
@@ -220,6 +239,21 @@ class KernelLibrary(JITCodeLibrary):
             self._final_module.link_in(bundle)
         _set_linkage(self._final_module, *reversed(_DROPPED_AND_KEPT))
         super().finalize()
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """Return the machine code, and LLVM's code of the names that it defines.
+
+        Numba would keep LLVM's code of everything, to link it again; nothing calls a kernel.
+        """
+        self._ensure_finalized()
+        names = ir.Module()
+        for function in self.get_defined_functions():
+            if function.linkage == binding.Linkage.external:
+                kind = ir.FunctionType(ir.VoidType(), ())
+                stub = ir.Function(names, kind, function.name)
+                ir.IRBuilder(stub.append_basic_block()).ret_void()
+        code = binding.parse_assembly(str(names)).as_bitcode()
+        return self.name, "object", (self._get_compiled_object(), code)
 
     @staticmethod
     def _leave_to_fork() -> None:

@@ -33,7 +33,7 @@ def _pass_of_phases() -> type:
     from numba.core.funcdesc import PythonFunctionDescriptor
     from numba.core.typed_passes import NativeLowering
 
-    from vigym.core.compiler.linking.libraries import PhaseLibrary
+    from vigym.core.compiler.linking.libraries import PhaseLibrary, code_generator
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class LowerPhase(NativeLowering):
@@ -45,7 +45,7 @@ def _pass_of_phases() -> type:
             """Describe the function to its callers, and put off lowering it."""
             name, context = state.func_id.func_qualname, state.targetctx
             code, flags = state.func_ir, state.flags
-            library = PhaseLibrary(context.codegen(), name)
+            library = PhaseLibrary(code_generator(), name)
             library._reload_init.update(state.reload_init)
             descriptor = PythonFunctionDescriptor.from_specialized_function(
                 code,
@@ -74,7 +74,7 @@ def _pass_of_kernels() -> type:
     from numba.core.compiler_machinery import register_pass
     from numba.core.typed_passes import NativeLowering
 
-    from vigym.core.compiler.linking.libraries import KernelLibrary
+    from vigym.core.compiler.linking.libraries import KernelLibrary, code_generator
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class LowerKernel(NativeLowering):
@@ -84,7 +84,7 @@ def _pass_of_kernels() -> type:
 
         def run_pass(self, state):
             """Lower the function into a library that links its phases."""
-            state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library = KernelLibrary(code_generator(), state.func_id.func_qualname)
             state.library.enable_object_caching()
             return super().run_pass(state)
 
