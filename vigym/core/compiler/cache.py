@@ -39,7 +39,7 @@ from numba.core.caching import (
 from numba.core.serialize import dumps
 
 from vigym.core.compiler.events import announce_compilation, announce_waiting
-from vigym.core.compiler.linking.passes import ENABLED
+from vigym.core.compiler.linking import ENABLED
 from vigym.core.compiler.locks import NO_LOCK, POLL_SECONDS, held, release_lock, take_lock
 from vigym.core.compiler.processes import is_reserved, wait_for
 from vigym.core.compiler.processor import PROCESSOR

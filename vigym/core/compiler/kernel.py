@@ -14,8 +14,8 @@ from numba import config, njit
 from numba.extending import overload
 
 from vigym.core.compiler.cache import keep_on_disk
+from vigym.core.compiler.linking import ENABLED
 from vigym.core.compiler.linking.passes import (
-    ENABLED,
     KERNEL_OPTIONS,
     PHASE_OPTIONS,
     unliteral_arguments,

@@ -1,29 +1,13 @@
-"""Optional accelerator of compilation: the phases of a kernel are optimised together, once.
-
-By itself numba finishes every function alone, with all that it calls. A function that lies n calls
-deep is then optimised n times, although only the kernel ever runs it. With this accelerator the
-code of a phase waits, and the entry kernel links all of it. The arithmetic is the same.
-
-It uses private parts of numba, so it serves only the versions that it was tested with. With any
-other version, or with ``VIGYM_LINKING=0`` in the environment, kernels are compiled by plain
-``njit``, which takes several times as long.
-"""
+"""Passes of numba that let a kernel link its phases; see the package."""
 
 import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
-import numba
 from numba import types
 
-TESTED = ("0.68",)  # versions of numba (major.minor) whose private parts are as expected here
-
-
-def _is_enabled() -> bool:
-    """Return whether phases are compiled to machine code with their kernel only."""
-    version = ".".join(numba.__version__.split(".")[:2])
-    return os.environ.get("VIGYM_LINKING", "1") != "0" and version in TESTED
+from vigym.core.compiler.linking import ENABLED
 
 
 def _pass_of_phases() -> type:
@@ -151,7 +135,6 @@ def _unliteral(kind):
     return types.unliteral(kind)
 
 
-ENABLED = _is_enabled()
 # on Linux; elsewhere libraries may not survive a fork
 FORKS = ENABLED and hasattr(os, "memfd_create")
 PHASE_OPTIONS: dict[str, Any] = {}
