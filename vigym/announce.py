@@ -15,8 +15,17 @@ class _Announcer:
     def __init__(self) -> None:
         self._kernel: tuple[str, str] | None = None
         self._bar: Any = None
-        self._announced = False
+        self._left = 0  # kernels that are planned
         self._start = 0.0
+
+    def plan(self, kind: str, count: int) -> None:
+        """Say what will compile, and how long that takes."""
+        self._left = count
+        kernels = "a kernel" if count == 1 else f"{count} kernels"
+        _print(
+            f"vigym compiles {kernels} for {kind}, once for this version; "
+            "that takes about a minute on two processors"
+        )
 
     def begin(self, module: str, name: str) -> None:
         """Open the message of a kernel; go on with it for every function that it needs."""
@@ -24,9 +33,8 @@ class _Announcer:
         if self._kernel is None and str(module).startswith(KERNELS):
             self._kernel = module, name
             self._start = time.perf_counter()
-            if not self._announced:
-                _print("vigym compiles its kernels, once for this machine and version ...")
-                self._announced = True
+            if self._left == 0:
+                _print(f"vigym compiles the kernel {name}, once for this version")
             self._bar = _bar(name)
         elif self._bar is not None:
             self._bar.update()
@@ -40,10 +48,12 @@ class _Announcer:
         """Close the message of a kernel."""
         if self._kernel != (module, name):
             return
+        self._left = max(0, self._left - 1)
         if self._bar is not None:
             self._bar.close()
         else:
-            _print(f"  {name}: {time.perf_counter() - self._start:.0f} s")
+            left = f", {self._left} left" if self._left else ""
+            _print(f"  {name}: {time.perf_counter() - self._start:.0f} s{left}")
         self._kernel = self._bar = None
 
 
@@ -72,4 +82,4 @@ def announce() -> None:
     if not _ANNOUNCERS:
         announcer = _Announcer()
         _ANNOUNCERS.append(announcer)
-        listen(announcer.begin, announcer.end, announcer.wait)
+        listen(announcer.begin, announcer.end, announcer.wait, announcer.plan)

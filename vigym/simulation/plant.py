@@ -69,7 +69,7 @@ class Plant:
         self._actuators = int(header["actuator_count"])
         self._motors = int(header["motor_count"])
         self.groups = _lane_groups(self.mechanism, self.model, options)
-        compile_beside(self.groups.first_calls(), longest=step.step)
+        compile_beside(self.groups.kind, self.groups.first_calls(), longest=step.step)
         self.single = self.groups.single
         self.count = self.groups.count
         self.assembled: Array = np.tile(self.coordinates.assembled, (self.count, 1))

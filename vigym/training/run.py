@@ -119,6 +119,7 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
     torch.set_num_threads(1)  # the networks are too small for more
     run.out.mkdir(parents=True, exist_ok=True)
     write_configuration(run.out, run.configuration())
+    _compile_kernels(run, recipe)
     start, start_of_work = time.perf_counter(), time.process_time()
     steps, environment_seconds = _learn(algorithm, run, recipe)
     seconds = time.perf_counter() - start
@@ -147,6 +148,15 @@ def _require_reward(run: TrainingRun) -> None:
         expected = "reward=module:function: there is nothing to learn without one"
         found = "a robot that does not float"
         raise ValueError(f"environment {run.env_id!r}: found {found}, expected {expected}")
+
+
+def _compile_kernels(run: TrainingRun, recipe: Recipe) -> None:
+    """Make a step of an environment of vigym, so that compiling does not count as training."""
+    if is_own(run.env_id):
+        envs = gym.make_vec(run.env_id, 2, **{**recipe.training, **run.options})
+        envs.reset(seed=run.seed)
+        envs.step(envs.action_space.sample())
+        envs.close()
 
 
 def finished(run: TrainingRun) -> bool:

@@ -47,16 +47,16 @@ def test_a_kernel_comes_from_its_process(double, monkeypatch, capfd):
         lambda *names: heard.append(names),
         lambda: waits.append(1),
     )
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     assert len(processes._running) == 1
-    processes.compile_beside([(double, (2.5,))], double)  # the same types
+    processes.compile_beside("trees", [(double, (2.5,))], double)  # the same types
     assert len(processes._running) == 1
     assert double(1.5) == 3.0
     assert sum(double.stats.cache_hits.values()) == 1
     assert sum(double.stats.cache_misses.values()) == 0
     assert heard == 2 * [("module_of_a_kernel", "double")]  # it was waited for
     assert waits
-    processes.compile_beside([(double, (1.5,))], double)  # it is compiled already
+    processes.compile_beside("trees", [(double, (1.5,))], double)  # it is compiled already
     assert not processes._running
     assert capfd.readouterr() == ("", "")
 
@@ -66,7 +66,7 @@ def test_files_of_the_working_folder_are_not_taken_for_the_library(
 ):
     (tmp_path / "_compat_pickle.py").write_text("raise ValueError")
     monkeypatch.chdir(tmp_path)
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     assert double(1.5) == 3.0
     assert sum(double.stats.cache_hits.values()) == 1
     assert capfd.readouterr().err == ""
@@ -75,13 +75,13 @@ def test_files_of_the_working_folder_are_not_taken_for_the_library(
 def test_a_kernel_on_disk_needs_no_process(double):
     double.compile((double.typeof_pyval(1.5),))
     double.overloads.clear()  # as in a new process
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     assert not processes._running
 
 
 def test_a_process_that_fails_is_told_and_replaced(double, tmp_path, capfd):
     (tmp_path / "module_of_a_kernel.py").write_text("raise ValueError")
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     assert double(1.5) == 3.0
     said = capfd.readouterr().err
     assert said.startswith("vigym compiles double itself, found a process for it that ended with")
@@ -90,7 +90,7 @@ def test_a_process_that_fails_is_told_and_replaced(double, tmp_path, capfd):
 
 def test_one_processor_starts_no_process(double, monkeypatch):
     monkeypatch.setattr(processes, "processor_count", lambda: 1)
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     assert not processes._running
 
 
@@ -104,7 +104,7 @@ def test_a_kernel_that_cannot_be_stored_starts_no_process(double, monkeypatch, f
         monkeypatch.setattr(cache, "_writing_error", lambda folder: PermissionError())
     else:  # this process could not store another one
         monkeypatch.setattr(cache, "_printed", {"keeps"})
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     assert not processes._running
     assert double(1.5) == 3.0
 
@@ -112,7 +112,7 @@ def test_a_kernel_that_cannot_be_stored_starts_no_process(double, monkeypatch, f
 @forks
 def test_several_kernels_come_from_one_process(double):
     triple = sys.modules["module_of_a_kernel"].triple
-    processes.compile_beside([(double, (1.5,)), (triple, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,)), (triple, (1.5,))], double)
     ((compiler, _), (other, _)) = processes._running.values()
     assert other is compiler
     assert triple(1.5) == 4.5
@@ -129,7 +129,7 @@ def test_a_process_that_is_stopped_leaves_none_that_it_forked(double, tmp_path, 
     told = tmp_path / "forked"
     forks = f"import os, time; open({str(told)!r}, 'a').write(f'{{os.fork()}}\\n'); time.sleep(60)"
     monkeypatch.setattr(processes, "_COMMAND", forks)
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     while len(lines := told.read_text().split() if told.exists() else []) < 2:
         time.sleep(0.05)
     processes.stop()
@@ -145,7 +145,7 @@ import module_of_a_kernel as m
 from vigym.core.compiler import processes
 processes._COMMAND = "import time; time.sleep(60)"
 processes.processor_count = lambda: 2
-processes.compile_beside([(m.double, (1.5,))], m.double)
+processes.compile_beside("trees", [(m.double, (1.5,))], m.double)
 ((compiler, _),) = processes._running.values()
 print(compiler.process.pid)
 """
@@ -158,7 +158,7 @@ print(compiler.process.pid)
 def start_and_tell(double, pipe):
     """Start a process that compiles, in a worker that ends at once."""
     processes._COMMAND = "import time; time.sleep(60)"
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     ((compiler, _),) = processes._running.values()
     pipe.send(compiler.process.pid)
 
@@ -178,7 +178,7 @@ def test_a_process_ends_with_the_worker_that_started_it(double):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_leaves_the_compiler_to_its_parent(double):
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     process = os.fork()
     if process == 0:
         os._exit(len(processes._running))
@@ -219,7 +219,7 @@ def test_threads_share_one_process(double):
 
     def ask(_):
         asked.wait()
-        processes.compile_beside([(double, (1.5,))], double)
+        processes.compile_beside("trees", [(double, (1.5,))], double)
         running = list(processes._running.values())  # others change it meanwhile
         return len({compiler for compiler, _ in running}), double(1.5)
 
@@ -242,7 +242,7 @@ def test_many_open_files_do_no_harm(double):
         files.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limit)
         for _ in range(1050):
             files.enter_context(open(os.devnull))
-        processes.compile_beside([(double, (1.5,))], double)
+        processes.compile_beside("trees", [(double, (1.5,))], double)
         assert double(1.5) == 3.0
 
 
@@ -298,7 +298,7 @@ def test_kernels_are_compiled_for_the_types_that_they_are_called_with(options, l
     if looped and "precision" in options:
         pytest.skip("loops need double precision")
     asked = []
-    monkeypatch.setattr(plant, "compile_beside", lambda calls, longest: asked.extend(calls))
+    monkeypatch.setattr(plant, "compile_beside", lambda kind, calls, longest: asked.extend(calls))
     mech = slider_crank() if looped else rod_chain(2)
     Simulator(mech, **options)
     expected = {kernel: tuple(map(kernel.typeof_pyval, given)) for kernel, given in asked}
@@ -319,3 +319,23 @@ def test_kernels_are_compiled_for_the_types_that_they_are_called_with(options, l
     sim.metrics()
     assert called == {kernel: {kinds} for kernel, kinds in expected.items()}
     assert len(called) == (5 if looped else 3)
+
+
+def test_a_message_says_what_compiles_and_how_much_is_left(monkeypatch, capfd):
+    heard = announce._Announcer()
+    monkeypatch.setattr(processes, "announce_plan", heard.plan)
+    monkeypatch.setattr(processes, "processor_count", lambda: 1)
+    monkeypatch.setattr(processes, "_is_missing", lambda kernel, kinds: kernel is not read.read)
+    calls = [(kernel, (1.5,)) for kernel in (reset.reset, step.step, read.read)]
+    processes.compile_beside("trees", calls, step.step)
+    for name in ("reset", "step", "draw"):
+        heard.begin(f"vigym.core.kernels.{name}", name)
+        heard.end(f"vigym.core.kernels.{name}", name)
+    assert capfd.readouterr().err.splitlines() == [
+        "vigym compiles 2 kernels for trees, once for this version; "
+        "that takes about a minute on two processors",
+        "  reset: 0 s, 1 left",
+        "  step: 0 s",
+        "vigym compiles the kernel draw, once for this version",
+        "  draw: 0 s",
+    ]

@@ -196,10 +196,12 @@ def test_a_disk_that_is_full_from_the_start(start, tmp_path, monkeypatch, name):
     assert not list(tmp_path.rglob("*.nb?"))
 
 
-def test_folders_that_refuse_are_an_error(monkeypatch):
+def test_kernels_are_compiled_where_no_folder_can_be_written(start, monkeypatch):
     monkeypatch.setattr(cache, "_writing_error", lambda folder: PermissionError(errno.EACCES, "no"))
-    with pytest.raises(OSError, match="found no writable folder for compiled code, tried .*VIGYM"):
-        cache.cache_folder()
+    said, compiled = start()
+    assert said.startswith("vigym keeps no compiled kernels, found no writable folder among ")
+    assert said.count("\n") == 1
+    assert compiled == 2
 
 
 def test_a_compiler_that_is_switched_off_is_an_error(run_python):

@@ -211,10 +211,10 @@ def test_versions_are_written_one_at_a_time(double, kinds, tmp_path):
 
 def test_no_process_starts_for_what_another_one_compiles(double, kinds):
     lock = double._cache.reserve(kinds)
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     assert not processes._running
     locks.release_lock(lock)
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     assert len(processes._running) == 1
     assert double._cache.reserve(kinds) is None  # the process has the lock
     assert not locks._taken
@@ -227,7 +227,7 @@ def test_locks_are_released_where_no_process_starts(double, monkeypatch):
         raise OSError
 
     monkeypatch.setattr(processes.subprocess, "Popen", fail)
-    processes.compile_beside([(double, (1.5,))], double)
+    processes.compile_beside("trees", [(double, (1.5,))], double)
     assert not processes._running
     assert not locks._taken
 

@@ -36,6 +36,7 @@ from numba.core.caching import (
     IndexDataCacheFile,
     UserProvidedCacheLocator,
 )
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from vigym.core.compiler.events import announce_compilation, announce_waiting
@@ -137,8 +138,11 @@ class _ContentLocator(UserProvidedCacheLocator):
 
     @classmethod
     def from_function(cls, py_func, py_file):
-        """Return the place of a kernel, where nothing may be writable."""
-        return cls(py_func, py_file)
+        """Return the place of a kernel; where nothing can be written there, storing tells."""
+        place = cls(py_func, py_file)
+        with contextlib.suppress(OSError):
+            place.ensure_cache_path()
+        return place
 
     def ensure_cache_path(self):
         """Create the folder, of the user alone; raise OSError if nothing can be written there."""
@@ -208,14 +212,14 @@ class KernelCache(FunctionCache):
             found = f"a process for it that ended with code {code}"
             _print_once("compiles", f"{self._py_func.__name__} itself, found {found}")
         loaded = self._load(sig, target_context)
-        if loaded is None and self._wait_for_others(sig, target_context):
+        if loaded is None and self._wait_for_others(sig):
             loaded = self._load(sig, target_context)
         return loaded
 
     def _load(self, sig, target_context):
         """Load a version, of the package or of the folder; None if none can be read."""
-        target_context.refresh()
-        for kept in (self._shipped, self._cache_file):
+        rtsys.initialize(target_context)  # what code may call; numba would prepare to compile
+        for kept in self._kept():
             try:
                 data = kept.load(self._index_key(sig, None))
                 if data is not None:
@@ -225,11 +229,15 @@ class KernelCache(FunctionCache):
                 _print_once("compiles", f"kernels anew, found {found}")
         return None
 
+    def _kept(self):
+        """Return the files that may have a version: the package's, and the folder's if any."""
+        return (self._shipped, self._cache_file) if self._enabled else (self._shipped,)
+
     def _index_key(self, sig, codegen):
         """Return what tells versions apart; their folder tells the rest."""
         return sig
 
-    def _wait_for_others(self, sig, target_context):
+    def _wait_for_others(self, sig):
         """Wait while another process compiles a version; return whether it is on disk since.
 
         If not, it is to be compiled here. Other processes wait for that, but not once more after
@@ -244,13 +252,13 @@ class KernelCache(FunctionCache):
                     time.sleep(POLL_SECONDS)
                     announce_waiting()
                     lock = self.reserve(sig)
-                    if lock is not None or self.contains(sig, target_context):
+                    if lock is not None or self.contains(sig):
                         break
             release_lock(NO_LOCK if lock is None else lock)
             lock = NO_LOCK
         self._locks[sig] = lock
         with held(self._index_lock):  # the table of versions is written before the version itself
-            return self.contains(sig, target_context)
+            return self.contains(sig)
 
     def reserve(self, sig):
         """Let other processes wait for a version that is to be compiled.
@@ -265,10 +273,9 @@ class KernelCache(FunctionCache):
         """Let other processes go on that wait until this one has compiled a version."""
         release_lock(self._locks.pop(sig, NO_LOCK))
 
-    def contains(self, sig, target_context):
+    def contains(self, sig):
         """Return whether a version is on disk."""
-        target_context.refresh()
-        for kept in (self._shipped, self._cache_file):
+        for kept in self._kept():
             with contextlib.suppress(Exception):  # of a damaged pickle; loading it tells
                 if sig in kept._load_index():
                     return True
@@ -297,12 +304,14 @@ class KernelCache(FunctionCache):
 
 def keep_on_disk(dispatcher):
     """Keep the compiled versions of a kernel in the cache folder, if there is one."""
-    folder = cache_folder() or Path(os.devnull)  # where nothing is kept, shipped ones still serve
-    previous, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+    folder = cache_folder()
+    previous, config.CACHE_DIR = config.CACHE_DIR, str(folder or os.devnull)
     try:
         dispatcher._cache = KernelCache(dispatcher.py_func)
     finally:
         config.CACHE_DIR = previous
+    if folder is None:
+        dispatcher._cache.disable()
     dispatcher.compile = _releasing(dispatcher.compile, dispatcher._cache)
 
 

@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from numba.core import event
 
 Listener = Callable[[str, str], None]  # called with module and name of a function
-# all that listen: at begin and end, and while another process compiles
-_listeners: list[tuple[Listener, Listener, Callable[[], None]]] = []
+Plan = Callable[[str, int], None]  # called with a kind of mechanisms, and how many kernels it lacks
+# all that listen: at begin and end, while another process compiles, and before all of that
+_listeners: list[tuple[Listener, Listener, Callable[[], None], Plan]] = []
 
 
 class _Listener(event.Listener):
@@ -27,12 +28,18 @@ class _Listener(event.Listener):
         self._end(function.__module__, function.__name__)
 
 
-def listen(begin: Listener, end: Listener, waits: Callable[[], None] = lambda: None) -> None:
+def listen(
+    begin: Listener,
+    end: Listener,
+    waits: Callable[[], None] = lambda: None,
+    plan: Plan = lambda kind, count: None,
+) -> None:
     """Call ``begin`` and ``end`` around the compilation of every function from now on.
 
-    ``waits`` is called now and then while another process compiles a kernel.
+    ``waits`` is called now and then while another process compiles a kernel, ``plan`` before
+    kernels compile that a kind of mechanisms needs.
     """
-    _listeners.append((begin, end, waits))
+    _listeners.append((begin, end, waits, plan))
     event.register("numba:compile", _Listener(begin, end))
 
 
@@ -40,16 +47,22 @@ def listen(begin: Listener, end: Listener, waits: Callable[[], None] = lambda: N
 def announce_compilation(function: Callable[..., object]) -> Iterator[None]:
     """Tell all listeners that a function compiles in another process, while this block runs."""
     names = function.__module__, function.__name__
-    for begin, _, _ in _listeners:
+    for begin, *_ in _listeners:
         begin(*names)
     try:
         yield
     finally:
-        for _, end, _ in _listeners:
+        for _, end, *_ in _listeners:
             end(*names)
 
 
 def announce_waiting() -> None:
     """Tell all listeners that another process still compiles."""
-    for _, _, waits in _listeners:
+    for _, _, waits, _ in _listeners:
         waits()
+
+
+def announce_plan(kind: str, count: int) -> None:
+    """Tell all listeners how many kernels will compile, and for which kind of mechanisms."""
+    for *_, plan in _listeners:
+        plan(kind, count)

@@ -23,7 +23,7 @@ from functools import partial
 from multiprocessing.util import Finalize
 from typing import Any
 
-from vigym.core.compiler.events import announce_compilation, announce_waiting
+from vigym.core.compiler.events import announce_compilation, announce_plan, announce_waiting
 from vigym.core.compiler.linking.passes import FORKS, compile_in_fork, lower_ahead
 from vigym.core.compiler.locks import NO_LOCK, POLL_SECONDS, release_lock
 
@@ -134,20 +134,26 @@ def processor_count() -> int:
     return os.cpu_count() or 1
 
 
-def compile_beside(calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any) -> None:
+def compile_beside(kind: str, calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any) -> None:
     """Compile kernels in a new process: those that are not compiled yet, by whatever process.
 
     Without a place to store them no process starts: what it compiles would not come back.
 
     Args:
+        kind: of the mechanisms that need them, for messages.
         calls: entry kernels that are kept on disk, in the order in which they will be called, each
             with arguments such as it will be called with.
         longest: the one that takes the longest to compile.
     """
+    typed = [(kernel, tuple(map(kernel.typeof_pyval, given))) for kernel, given in calls]
+    lacking = [(kernel, kinds) for kernel, kinds in typed if _is_missing(kernel, kinds)]
+    if not lacking:
+        return
+    announce_plan(kind, len(lacking))
     if processor_count() == 1 or not sys.executable:
         return
     with _lock:
-        missing, locks = _reserve_missing(calls, longest)
+        missing, locks = _reserve(lacking, longest)
         if not missing:
             return
         try:
@@ -162,15 +168,14 @@ def compile_beside(calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any) -
             Finalize(None, stop, exitpriority=0)
 
 
-def _reserve_missing(
-    calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any
+def _reserve(
+    lacking: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any
 ) -> tuple[list[Key], list[int]]:
     """Take the locks of kernels that no process compiles yet; return these kernels and locks."""
     missing: list[Key] = []
     locks: list[int] = []
-    for dispatcher, arguments in calls:
-        kinds = tuple(map(dispatcher.typeof_pyval, arguments))
-        if (FORKS or dispatcher is longest) and _is_missing(dispatcher, kinds):
+    for dispatcher, kinds in lacking:
+        if (FORKS or dispatcher is longest) and dispatcher._cache.is_writable():
             lock = dispatcher._cache.reserve(kinds)
             if lock is not None:
                 missing.append((dispatcher.py_func, kinds))
@@ -179,13 +184,10 @@ def _reserve_missing(
 
 
 def _is_missing(dispatcher: Any, kinds: tuple[Any, ...]) -> bool:
-    """Return whether a kernel is not compiled, nor about to be, but can be stored."""
-    kept = dispatcher._cache
+    """Return whether a kernel is not compiled, nor about to be."""
     if kinds in dispatcher.overloads or (dispatcher.py_func, kinds) in _running:
         return False
-    if not hasattr(kept, "contains") or kept.contains(kinds, dispatcher.targetctx):
-        return False
-    return bool(kept.is_writable())
+    return not dispatcher._cache.contains(kinds)
 
 
 def compile_requests() -> None:

@@ -7,6 +7,7 @@ class FeatureSet(NamedTuple):
     """Features of mechanisms that share their kernels.
 
     Attributes:
+        name: of such mechanisms, for messages.
         token: what a kernel is called with; its type alone tells the set. Numba finds types of
             numbers in C, but those of other objects in Python, which takes longer than a step.
         features: phases that need one of them are compiled; others are left out. "plain" is an open
@@ -16,15 +17,18 @@ class FeatureSet(NamedTuple):
             potentials, "tracks" are curve, surface and custom joints.
     """
 
+    name: str
     token: complex | None
     features: frozenset[str]
 
 
-PLAIN_TREE = FeatureSet(None, frozenset({"plain"}))
-LOOPS = FeatureSet(True, frozenset({"loops"}))
-LOOPS_AND_CONTACTS = FeatureSet(1, LOOPS.features | {"contacts"})
-WITH_IMPOSED = FeatureSet(1.0, LOOPS_AND_CONTACTS.features | {"terrain", "imposed"})
-ALL_FEATURES = FeatureSet(1.0j, WITH_IMPOSED.features | {"tracks"})
+PLAIN_TREE = FeatureSet("trees", None, frozenset({"plain"}))
+LOOPS = FeatureSet("loops", True, frozenset({"loops"}))
+LOOPS_AND_CONTACTS = FeatureSet("loops and contacts", 1, LOOPS.features | {"contacts"})
+WITH_IMPOSED = FeatureSet(
+    "terrain and motions", 1.0, LOOPS_AND_CONTACTS.features | {"terrain", "imposed"}
+)
+ALL_FEATURES = FeatureSet("curves and surfaces", 1.0j, WITH_IMPOSED.features | {"tracks"})
 FEATURE_SETS = (PLAIN_TREE, LOOPS, LOOPS_AND_CONTACTS, WITH_IMPOSED, ALL_FEATURES)
 
 

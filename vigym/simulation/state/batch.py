@@ -140,6 +140,11 @@ class LaneGroups:
         header = header_of(self.plan)
         return bool(header["loop_row_count"] or header["contact_count"] or header["has_limits"])
 
+    @property
+    def kind(self) -> str:
+        """Name of the mechanisms that share these kernels."""
+        return self.features.name if self.single else f"batches of {self.features.name}"
+
     def first_calls(self) -> list[tuple[Kernel, tuple[Any, ...]]]:
         """Return the kernels of a first use, with arguments of the types that they will have.
 

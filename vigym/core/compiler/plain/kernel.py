@@ -71,5 +71,5 @@ def listen(*listeners):
     """Call nobody: nothing compiles."""
 
 
-def compile_beside(calls, longest):
+def compile_beside(kind, calls, longest):
     """Start no process that compiles."""
