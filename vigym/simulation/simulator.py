@@ -117,6 +117,7 @@ class Simulator:
             contact_solver=contact_solver,
             precision=precision,
         )
+        announce()
         self._plant = plant = Plant(mechanism, self.options)
         self.mechanism = plant.mechanism
         report_assembly(self.mechanism, plant.coordinates)
@@ -127,7 +128,6 @@ class Simulator:
         self._saved_state = SavedState(plant, readings, parameters)
         self._linearizer = Linearizer(plant, readings, parameters, self._saved_state)
         self._idle = plant.torque_rows(None), plant.target_rows(None)
-        announce()
         self.reset()
 
     def __repr__(self) -> str:
