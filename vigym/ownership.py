@@ -58,12 +58,6 @@ def check_program(path: FileName) -> None:
         raise ValueError(f"{path}: found {has}, expected a file that only this user may write")
 
 
-def open_lock(path: FileName) -> int:
-    """Open the file of a lock, create it if it is missing, and return its descriptor."""
-    more = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    return os.open(path, os.O_RDWR | os.O_CREAT | more, 0o600)
-
-
 def own_files(pattern: str) -> list[Path]:
     """Return the paths of files in the temporary folder that the user or root owns, sorted."""
     found = sorted(Path(tempfile.gettempdir()).glob(pattern))

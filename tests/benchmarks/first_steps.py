@@ -34,7 +34,6 @@ print(json.dumps([seconds, names]))
 ROBOT = "vigym/Robot-v0"
 
 
-
 def cases() -> list[tuple[str, str, dict[str, object]]]:
     """Return what is made: every id alone and four of it, and robots from files."""
     ids = sorted(name for name in gym.registry if name.startswith("vigym/"))
@@ -42,7 +41,9 @@ def cases() -> list[tuple[str, str, dict[str, object]]]:
     made = [
         (make, name, given) for make, name, given in made if "Urdf" not in name and name != ROBOT
     ]
-    robots = [("make", ROBOT, {"robot": str(vigym.assets.path(name))}) for name in vigym.assets.names()]
+    robots = [
+        ("make", ROBOT, {"robot": str(vigym.assets.path(name))}) for name in vigym.assets.names()
+    ]
     return [
         (make, name, given | ({"num_envs": 4} if make == "make_vec" else {}))
         for make, name, given in made + robots

@@ -1,10 +1,7 @@
 """Kernels that processes of their own compile, and what happens where that fails."""
 
-import contextlib
-import io
 import multiprocessing
 import os
-import pickle
 import subprocess
 import sys
 import threading
@@ -19,13 +16,10 @@ from scenes.chains import rod_chain
 from scenes.loops_plane import slider_crank
 from vigym import Simulator, announce
 from vigym.core.compiler import cache, events, processes
-from vigym.core.compiler.linking import libraries
-from vigym.core.compiler.linking.passes import FORKS, compile_in_fork, lower_ahead
 from vigym.core.kernels import assemble, read, reset, start, step
 from vigym.simulation import plant
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-forks = pytest.mark.skipif(not FORKS, reason="this system, or this numba, does not fork")
 
 
 def ends(process):
@@ -109,35 +103,6 @@ def test_a_kernel_that_cannot_be_stored_starts_no_process(double, monkeypatch, f
     assert double(1.5) == 3.0
 
 
-@forks
-def test_several_kernels_come_from_one_process(double):
-    triple = sys.modules["module_of_a_kernel"].triple
-    processes.compile_beside("trees", [(double, (1.5,)), (triple, (1.5,))], double)
-    ((compiler, _), (other, _)) = processes._running.values()
-    assert other is compiler
-    assert triple(1.5) == 4.5
-    assert list(processes._running) == [(double.py_func, (double.typeof_pyval(1.5),))]
-    assert double(1.5) == 3.0
-    assert not processes._running
-    assert compiler.process.returncode == 0
-    for kernel in (double, triple):
-        assert (sum(kernel.stats.cache_hits.values()), *kernel.stats.cache_misses) == (1,)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux tells of processes")
-def test_a_process_that_is_stopped_leaves_none_that_it_forked(double, tmp_path, monkeypatch):
-    told = tmp_path / "forked"
-    forks = f"import os, time; open({str(told)!r}, 'a').write(f'{{os.fork()}}\\n'); time.sleep(60)"
-    monkeypatch.setattr(processes, "_COMMAND", forks)
-    processes.compile_beside("trees", [(double, (1.5,))], double)
-    while len(lines := told.read_text().split() if told.exists() else []) < 2:
-        time.sleep(0.05)
-    processes.stop()
-    (forked,) = set(lines) - {"0"}
-    assert ends(forked)
-    assert double(1.5) == 3.0
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux tells of processes")
 def test_a_process_ends_with_the_one_that_started_it(double):
     program = """
@@ -146,8 +111,8 @@ from vigym.core.compiler import processes
 processes._COMMAND = "import time; time.sleep(60)"
 processes.processor_count = lambda: 2
 processes.compile_beside("trees", [(m.double, (1.5,))], m.double)
-((compiler, _),) = processes._running.values()
-print(compiler.process.pid)
+(compiler,) = processes._running.values()
+print(compiler.pid)
 """
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", program]
@@ -159,11 +124,11 @@ def start_and_tell(double, pipe):
     """Start a process that compiles, in a worker that ends at once."""
     processes._COMMAND = "import time; time.sleep(60)"
     processes.compile_beside("trees", [(double, (1.5,))], double)
-    ((compiler, _),) = processes._running.values()
-    pipe.send(compiler.process.pid)
+    (compiler,) = processes._running.values()
+    pipe.send(compiler.pid)
 
 
-@forks
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_process_ends_with_the_worker_that_started_it(double):
     """Workers end without what is registered with atexit."""
     context = multiprocessing.get_context("fork")
@@ -187,63 +152,21 @@ def test_a_forked_process_leaves_the_compiler_to_its_parent(double):
     assert sum(double.stats.cache_hits.values()) == 1
 
 
-@forks
-def test_a_kernel_is_typed_here_and_made_by_a_fork(double, tmp_path):
-    told = tmp_path / "told"
-    kinds = (double.typeof_pyval(1.5),)
-    process = compile_in_fork(double, kinds, lambda: told.write_text(str(os.getpid())))
-    assert process > 0
-    assert os.waitpid(process, 0)[1] == 0
-    assert told.read_text() == str(process)
-    assert not double.overloads
-    assert double(1.5) == 3.0
-    assert sum(double.stats.cache_hits.values()) == 1
-
-
-def test_the_process_lowers_ahead_and_forks_for_each_kernel(double, monkeypatch):
-    done = []
-    kinds = (double.typeof_pyval(1.5),)
-    request = pickle.dumps([("module_of_a_kernel", "double", kinds)])
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(request)))
-    monkeypatch.setattr(processes, "processor_count", lambda: 5)
-    monkeypatch.setattr(processes, "lower_ahead", done.append)
-    monkeypatch.setattr(processes, "compile_in_fork", lambda *given: done.append(given[:2]) or 0)
-    monkeypatch.setattr(os, "_exit", done.append)
-    processes.compile_requests()
-    assert done == [4, (double, kinds), False]
-
-
 def test_threads_share_one_process(double):
-    """More of them than one would compile the same kernels."""
+    """A later process, of a thread that asks while another one waits, waits for the first one."""
     asked = threading.Barrier(4)
 
     def ask(_):
         asked.wait()
         processes.compile_beside("trees", [(double, (1.5,))], double)
         running = list(processes._running.values())  # others change it meanwhile
-        return len({compiler for compiler, _ in running}), double(1.5)
+        return len(set(running)), double(1.5)
 
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(ask, range(4)))
     assert {count for count, _ in results} <= {0, 1}
     assert {value for _, value in results} == {3.0}
-    assert not processes._running
-
-
-@forks
-def test_many_open_files_do_no_harm(double):
-    resource = pytest.importorskip("resource")
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most != resource.RLIM_INFINITY and most < 1200:
-        pytest.skip("the system allows fewer files")
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(1200, limit[0]), limit[1]))
-    with contextlib.ExitStack() as files:
-        files.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limit)
-        for _ in range(1050):
-            files.enter_context(open(os.devnull))
-        processes.compile_beside("trees", [(double, (1.5,))], double)
-        assert double(1.5) == 3.0
+    assert sum(double.stats.cache_misses.values()) == 0
 
 
 def test_a_closed_error_stream_does_no_harm(monkeypatch, capfd):
@@ -253,43 +176,6 @@ def test_a_closed_error_stream_does_no_harm(monkeypatch, capfd):
     announcer.wait()
     announcer.end("vigym.core.kernels.step", "step")
     assert capfd.readouterr() == ("", "")
-
-
-@forks
-def test_phases_are_lowered_by_other_processes(double, monkeypatch):
-    monkeypatch.setattr(libraries, "PHASES_AHEAD", 1)
-    monkeypatch.setattr(libraries, "ahead", libraries.Ahead())
-    lower_ahead(9)
-    taken = []
-    unpack = libraries.PhaseLibrary.unpack
-    monkeypatch.setattr(
-        libraries.PhaseLibrary,
-        "unpack",
-        lambda phase, *code: (taken.append(phase.name), unpack(phase, *code)),
-    )
-    assert double(1.5) == 3.0
-    assert set(taken) == {"half", "third", "sixth", "root"}
-
-
-@forks
-def test_work_of_a_fork_that_fails_is_done_here(monkeypatch):
-    here = os.getpid()
-
-    def fails_elsewhere():
-        if os.getpid() != here:
-            raise MemoryError
-        return "here"
-
-    assert libraries.Fork(lambda: os.getpid() == here).result() is False
-    assert libraries.Fork(fails_elsewhere).result() == "here"
-
-    def fork():
-        raise OSError
-
-    monkeypatch.setattr(os, "fork", fork)
-    none = libraries.Fork(fails_elsewhere)
-    assert none.is_done()
-    assert none.result() == "here"
 
 
 @pytest.mark.parametrize("looped", [False, True])

@@ -22,13 +22,13 @@ import pickle
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
+from filelock import FileLock, Timeout
 from numba import config
 from numba.core.caching import (
     CompileResultCacheImpl,
@@ -41,15 +41,15 @@ from numba.core.serialize import dumps
 
 from vigym.core.compiler.events import announce_compilation, announce_waiting
 from vigym.core.compiler.linking import ENABLED
-from vigym.core.compiler.locks import NO_LOCK, POLL_SECONDS, held, release_lock, take_lock
-from vigym.core.compiler.processes import is_reserved, wait_for
+from vigym.core.compiler.processes import POLL_SECONDS, wait_for
 from vigym.core.compiler.processor import PROCESSOR
 from vigym.files import read_file, whole_file
 from vigym.ownership import UnsafeFolderError, check_program, own_files, private_folder
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)  # of a disk, of the share that a user has
 ROOM = 50_000_000  # bytes; the step, the largest kernel, takes 5 MB
-MOST_WAITING = 600.0  # [s] for another process that compiles: it may be suspended
+# [s] longest waiting for another process that compiles or writes: it may be suspended
+MOST_WAITING, MOST_WRITING = 600.0, 10.0
 _printed: set[str] = set()  # messages that this process has printed
 
 
@@ -199,8 +199,7 @@ class KernelCache(FunctionCache):
         names = self._impl.filename_base, self._impl.locator.get_source_stamp()
         self._cache_file = _OwnFiles(self.cache_path, *names)
         self._shipped = IndexDataCacheFile(SHIPPED / Path(self.cache_path).name, *names)
-        self._locks: dict[Any, int] = {}  # of versions that are compiled here
-        self._index_lock = Path(self.cache_path, f"{py_func.__name__}.lock")
+        self._locks: dict[Any, FileLock] = {}  # of versions that are compiled here
 
     def load_overload(self, sig, target_context):
         """Load a version; None if there is none that can be read: it is to be compiled here.
@@ -212,8 +211,10 @@ class KernelCache(FunctionCache):
             found = f"a process for it that ended with code {code}"
             _print_once("compiles", f"{self._py_func.__name__} itself, found {found}")
         loaded = self._load(sig, target_context)
-        if loaded is None and self._wait_for_others(sig):
+        if loaded is None and self.is_writable() and self._take(sig):
             loaded = self._load(sig, target_context)
+        if loaded is not None:
+            self.release(sig)
         return loaded
 
     def _load(self, sig, target_context):
@@ -237,41 +238,31 @@ class KernelCache(FunctionCache):
         """Return what tells versions apart; their folder tells the rest."""
         return sig
 
-    def _wait_for_others(self, sig):
-        """Wait while another process compiles a version; return whether it is on disk since.
+    def _take(self, sig):
+        """Let other processes wait for a version that is compiled here; return whether one had it.
 
-        If not, it is to be compiled here. Other processes wait for that, but not once more after
-        one that has not stored it.
-        """
-        if is_reserved(self._py_func, sig) or not self.is_writable():
-            return False
-        lock = self.reserve(sig)
-        if lock is None:
-            with announce_compilation(self._py_func):
-                for _ in range(round(MOST_WAITING / POLL_SECONDS)):
-                    time.sleep(POLL_SECONDS)
-                    announce_waiting()
-                    lock = self.reserve(sig)
-                    if lock is not None or self.contains(sig):
-                        break
-            release_lock(NO_LOCK if lock is None else lock)
-            lock = NO_LOCK
-        self._locks[sig] = lock
-        with held(self._index_lock):  # the table of versions is written before the version itself
-            return self.contains(sig)
-
-    def reserve(self, sig):
-        """Let other processes wait for a version that is to be compiled.
-
-        Returns:
-            A lock, which ends the waiting when it is released; None if another process has it.
+        Whoever never ends is not waited for. Some file systems have no locks.
         """
         version = hashlib.sha256(repr(sig).encode()).hexdigest()[:16]
-        return take_lock(Path(self.cache_path, f"{self._py_func.__name__}.{version}.lock"))
+        lock = FileLock(Path(self.cache_path, f"{self._py_func.__name__}.{version}.lock"))
+        with contextlib.suppress(OSError, NotImplementedError):
+            with contextlib.suppress(Timeout):
+                lock.acquire(timeout=0.0)
+                self._locks[sig] = lock
+                return False
+            with announce_compilation(self._py_func):
+                for _ in range(round(MOST_WAITING / POLL_SECONDS)):
+                    announce_waiting()
+                    with contextlib.suppress(Timeout):
+                        lock.acquire(timeout=POLL_SECONDS)
+                        self._locks[sig] = lock
+                        break
+        return True
 
     def release(self, sig):
         """Let other processes go on that wait until this one has compiled a version."""
-        release_lock(self._locks.pop(sig, NO_LOCK))
+        if sig in self._locks:
+            self._locks.pop(sig).release()
 
     def contains(self, sig):
         """Return whether a version is on disk."""
@@ -291,7 +282,7 @@ class KernelCache(FunctionCache):
     def save_overload(self, sig, data):
         """Store a version, where there is space for it."""
         try:
-            with held(self._index_lock):
+            with self._writing():
                 try:
                     super().save_overload(sig, data)
                 except (pickle.PickleError, EOFError, ValueError, TypeError):  # of a damaged index
@@ -300,6 +291,15 @@ class KernelCache(FunctionCache):
         except OSError as error:
             found = f"found no way to write them ({_words(error)})"
             _print_once("keeps", f"no compiled kernels, {found}")
+
+    @contextlib.contextmanager
+    def _writing(self):
+        """Let one process write at a time: the table of versions is read and written anew."""
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(OSError, NotImplementedError):  # of Timeout, too
+                lock = FileLock(Path(self.cache_path, f"{self._py_func.__name__}.lock"))
+                stack.enter_context(lock.acquire(timeout=MOST_WRITING))
+            yield
 
 
 def keep_on_disk(dispatcher):

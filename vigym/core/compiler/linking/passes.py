@@ -1,8 +1,5 @@
 """Passes of numba that let a kernel link its phases; see the package."""
 
-import os
-import sys
-from collections.abc import Callable
 from typing import Any
 
 from numba import types
@@ -135,51 +132,8 @@ def _unliteral(kind):
     return types.unliteral(kind)
 
 
-# on Linux; elsewhere libraries may not survive a fork
-FORKS = ENABLED and hasattr(os, "memfd_create")
 PHASE_OPTIONS: dict[str, Any] = {}
 KERNEL_OPTIONS: dict[str, Any] = {}
 if ENABLED:
     PHASE_OPTIONS["pipeline_class"] = _pipeline_with(_pass_of_phases())
     KERNEL_OPTIONS["pipeline_class"] = _pipeline_with(_pass_of_kernels())
-
-
-def lower_ahead(count: int) -> None:
-    """Let so many forked processes lower phases while this one types others."""
-    if FORKS:
-        from vigym.core.compiler.linking.libraries import ahead
-
-        ahead.most = count
-
-
-def compile_in_fork(kernel: Any, kinds: tuple[Any, ...], done: Callable[[], object]) -> int:
-    """Compile a kernel: type it in this process, and do all that follows in a forked one.
-
-    Where this process cannot fork it does that, too.
-
-    Args:
-        kernel: entry kernel.
-        kinds: types of its arguments.
-        done: called in that process when the kernel is compiled and stored.
-
-    Returns:
-        Number of the forked process; 0 if all was done in this one.
-    """
-    if not FORKS:
-        kernel.compile(kinds)
-        done()
-        return 0
-    from vigym.core.compiler.linking.libraries import KernelLibrary, Typed
-
-    parent = os.getpid()
-    KernelLibrary.forks = True
-    try:
-        kernel.compile(kinds)
-        done()
-    except Typed as typed:
-        return typed.process
-    finally:
-        KernelLibrary.forks = False
-        if os.getpid() != parent:  # the forked process always ends here
-            os._exit(sys.exc_info()[0] is not None)
-    return 0
