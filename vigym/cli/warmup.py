@@ -1,6 +1,8 @@
 """Command `vigym warmup`: compilation of the kernels."""
 
+import multiprocessing
 import time
+from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +13,8 @@ from vigym.cli.output import print_table
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
+
+Kind = tuple[str, int | None, str]  # mechanism, number of environments, precision
 
 
 @click.command()
@@ -36,16 +40,14 @@ def command(float32: bool, everything: bool) -> None:
     from vigym.core.compiler.cache import cache_folder  # imports numba
 
     mechanisms = _mechanisms(everything)
-    kinds = [(name, batch, "float64") for name in mechanisms for batch in (None, 2)]
+    kinds: list[Kind] = [(name, batch, "float64") for name in mechanisms for batch in (None, 2)]
     if float32:
         kinds.append(("trees", 2, "float32"))
     rows = []
-    for name, batch, precision in kinds:
-        start = time.perf_counter()
-        _call_kernels(mechanisms[name], batch, precision)
+    for (name, batch, precision), seconds in zip(kinds, _compile(kinds), strict=True):
         number = "one" if batch is None else "batch"
-        seconds = f"{time.perf_counter() - start:.1f}"
-        rows.append([name, number if precision == "float64" else f"{number}, {precision}", seconds])
+        simulator = number if precision == "float64" else f"{number}, {precision}"
+        rows.append([name, simulator, f"{seconds:.1f}"])
     rows.append(_pictures_row(mechanisms["trees"]))
     print_table("kernels", ["kernels of", "simulator", "seconds"], rows, right=[2])
     folder = cache_folder()
@@ -86,6 +88,33 @@ def _mechanisms(everything: bool) -> "dict[str, Mechanism]":
             "curves, surfaces": curves,
         }
     return mechanisms
+
+
+def _compile(kinds: "list[Kind]") -> list[float]:
+    """Compile the kernels of several kinds, side by side where there are several processors.
+
+    Returns:
+        Time [s] of each kind.
+    """
+    from vigym.core.compiler.processes import processor_count
+
+    processors = processor_count()
+    if processors > 1:
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(min(processors, len(kinds)), mp_context=spawn) as pool:
+            seconds = list(pool.map(_seconds, kinds))
+        for kind in kinds:  # loads what the processes compiled
+            _seconds(kind)
+        return seconds
+    return [_seconds(kind) for kind in kinds]
+
+
+def _seconds(kind: "Kind") -> float:
+    """Call the kernels of a kind; return the time [s] that takes."""
+    name, batch, precision = kind
+    start = time.perf_counter()
+    _call_kernels(_mechanisms(True)[name], batch, precision)
+    return time.perf_counter() - start
 
 
 def _call_kernels(mechanism: "Mechanism", batch: int | None, precision: str) -> None:
