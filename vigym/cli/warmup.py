@@ -102,7 +102,7 @@ def _compile(kinds: "list[Kind]") -> list[float]:
     if processors > 1:
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(min(processors, len(kinds)), mp_context=spawn) as pool:
-            seconds = list(pool.map(_seconds, kinds))
+            seconds = [*pool.map(_seconds, kinds[::-1])][::-1]  # the longest begin
         for kind in kinds:  # loads what the processes compiled
             _seconds(kind)
         return seconds
