@@ -112,13 +112,13 @@ def test_energy_of_the_double_pendulum_has_no_trend_over_1000_seconds():
 def test_energy_of_every_joint_type_stays_in_its_band(kind):
     """Four times the time widens the band of the error by little; a drift would widen it by four.
 
-    The median of eleven trees: chaotic ones wander between levels of the error.
+    The median of seven trees: chaotic ones wander between levels of the error.
     """
     growths = []
-    for seed in range(10, 21):
+    for seed in range(10, 17):
         mech = random_tree(seed, [kind, "spherical"], gravity=(0.0, 0.0, -1.0))
         sim = start(seed, mech, scale=0.1, timestep=0.02)
-        energies = oscillation(sim, 1000.0, 5)[1]
+        energies = oscillation(sim, 1000.0, 25)[1]
         growths.append(np.ptp(energies) / np.ptp(energies[: len(energies) // 4]))
     assert np.median(growths) < 1.5
 
