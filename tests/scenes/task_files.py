@@ -3,26 +3,20 @@
 `PYTHONPATH=tests python -m scenes.task_files` writes them anew.
 """
 
-from dataclasses import replace
-
 from vigym import assets
 from vigym.envs.tasks.pendulum_chain import PendulumChain
-from vigym.envs.tasks.snake_sidewinding import SERVO, SnakeSidewinding, alternating_snake
+from vigym.envs.tasks.snake_sidewinding import SnakeSidewinding
 
 NOTES = {
     "pendulum_chain": "The chain of vigym/PendulumChain-v0 with its default options.",
-    "snake_sidewinding": "The snake of vigym/SnakeSidewinding-v0 with its default options, but without the inertia of "
-    "the motors' rotors, which a URDF file cannot tell.",
+    "snake_sidewinding": "The snake of vigym/SnakeSidewinding-v0 with its default options.",
 }
 
 
 def text(name):
     """Return the file of a task's mechanism."""
-    if name == "pendulum_chain":
-        mechanism = PendulumChain().mechanism()
-    else:
-        task, servo = SnakeSidewinding(), replace(SERVO, armature=0.0)
-        mechanism = alternating_snake(task.links, task.friction, task.self_collision, servo)
+    tasks = {"pendulum_chain": PendulumChain, "snake_sidewinding": SnakeSidewinding}
+    mechanism = tasks[name]().mechanism()
     head, line, rest = mechanism.to_urdf().partition("\n")
     return f"{head}{line}<!-- {NOTES[name]} -->\n{rest}"
 
