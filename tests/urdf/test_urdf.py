@@ -52,7 +52,9 @@ COMPOUND = (
 OTHER_INERTIAS = {
     "exoskeleton": "those of a person, by Winter's table",
     "quadruped": "those that the maker published",
+    "snake": "those of boxes that fill a link, drawn shorter",
     "snake_sidewinding": "those of cylinders that fill a module, drawn shorter",
+    "snake_touching": "those of the snake",
 }
 
 
