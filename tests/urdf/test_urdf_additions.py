@@ -1,4 +1,4 @@
-"""Elements that URDF has not: what they mean in the frames of links, and files that have them wrong."""
+"""Elements that URDF lacks: what they mean in the frames of links, and files that have them wrong."""
 
 import numpy as np
 import pytest

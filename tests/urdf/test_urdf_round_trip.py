@@ -51,7 +51,7 @@ def test_every_environment(name, options, tmp_path):
 
 
 def add_all_else(mech, rng):
-    """Add what URDF has not: motors, couplings, springs, skates, wheels, pairs, directed friction, limits."""
+    """Add what URDF lacks: motors, couplings, springs, skates, wheels, pairs, directed friction, limits."""
     bodies = list(mech.bodies)
     hinges = [joint.name for joint in mech.joints.values() if joint.dofs == 1]
     for name in hinges:
@@ -75,7 +75,7 @@ def add_all_else(mech, rng):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_trees(seed, tmp_path):
-    """Armature, limits, springs and dampers that differ by degree of freedom, and all that URDF has not."""
+    """Armature, limits, springs and dampers that differ by degree of freedom, and all that URDF lacks."""
     rng = np.random.default_rng(seed)
     types = [*rng.choice(["revolute", "prismatic"], 3), *rng.choice(MOVING, 3)]
     mech = random_tree(seed, types, gravity=(0, 0, -9.81), damping=1.0, per_freedom=True)

@@ -28,6 +28,17 @@ def sticky(mech):
     mech.add_contact("c", "a", (0, 0, 0), friction=1e5)
 
 
+def still():
+    mech = hinge(velocity=0.0, effort=1.0)
+    mech.add_motor("j", kp=1.0)
+    return mech
+
+
+def spring(mech):
+    mech.add_joint("j", "continuous", "a", "b", (0, 0, 0))
+    mech.add_spring("s\ufffe", "a", "b", (0, 0, 0), (0, 0, 1), 1.0, 1.0)
+
+
 def hang(mech):
     mech.add_joint("j", "continuous", "world", "b", (0, 0, 0))
 
@@ -61,6 +72,14 @@ FAULTS = {
     "scenery and one that floats": (
         lambda: free(scenery),
         "'a': .*carry it by a joint of type 'floating'",
+    ),
+    "rate of a motor": (
+        still,
+        "joint 'j': found velocity 0 with a motor, expected a number > 0",
+    ),
+    "name of a spring": (
+        lambda: free(spring),
+        r"name 's.ufffe': found a character that XML does not allow, expected",
     ),
     "name": (
         lambda: Mechanism(name="a\ufffeb"),

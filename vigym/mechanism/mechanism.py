@@ -488,7 +488,7 @@ class Mechanism(Elements):
     def to_urdf(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return this mechanism as a URDF file, loops included; write it to `path` if one is given.
 
-        `load_urdf` reads it back; it takes the ground as an argument. What URDF has not is in
+        `load_urdf` reads it back; it takes the ground as an argument. What URDF lacks is in
         elements of vigym alone, which `docs/robots.md` lists.
 
         Raises:

@@ -299,7 +299,7 @@ def _add_mimic(mech: Mechanism, robot: Robot, joint: TreeJoint, mimic: Mimic) ->
 def _add_additions(
     mech: Mechanism, additions: Sequence[Addition], owners: dict[str, str], places: dict[str, Pose]
 ) -> None:
-    """Add the elements that URDF has not.
+    """Add the elements that URDF lacks.
 
     Args:
         mech: with all bodies and joints.

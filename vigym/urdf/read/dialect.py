@@ -25,7 +25,7 @@ TEXT, BODY = "text", "name of a link"
 POINT, DIRECTION = "three coordinates", "three components"
 ONE, TWO = "one number", "two numbers"
 ANY = "numbers"
-# Elements that URDF has not, for reader and writer. Each stands for a call of `Mechanism.add_TAG`:
+# Elements that URDF lacks, for reader and writer. Each stands for a call of `Mechanism.add_TAG`:
 # attributes are its arguments, of which that for the link or joint around the element is left out.
 # Points and directions are those in the frame of a link.
 ADDITIONS: dict[str, Mapping[str, str]] = {

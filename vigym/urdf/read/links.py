@@ -1,4 +1,4 @@
-"""Robots, links and elements that URDF has not; values are checked before pybullet reads any."""
+"""Robots, links and elements that URDF lacks; values are checked before pybullet reads any."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -140,7 +140,7 @@ def _inertia(node: Node) -> Array:
 
 
 def addition_nodes(robot: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield elements that URDF has not, each with the element around it."""
+    """Yield elements that URDF lacks, each with the element around it."""
     for parent in (robot, *robot.every()):
         children = TABLE[parent.tag].children.split() if parent.tag in TABLE else ()
         for tag in (tag for tag in ADDITIONS if tag in children):

@@ -170,7 +170,7 @@ class LoopJoint(UrdfJoint):
 
 @dataclass(frozen=True, eq=False)
 class Addition:
-    """Element that URDF has not.
+    """Element that URDF lacks.
 
     Attributes:
         tag: key of `ADDITIONS`.

@@ -255,7 +255,7 @@ def numbers_element(tag: str, values: Mapping[str, ArrayLike]) -> ET.Element:
 
 
 def addition_element(tag: str, record: Any, centers: Mapping[str, Array]) -> ET.Element:
-    """Return an element that URDF has not.
+    """Return an element that URDF lacks.
 
     Args:
         tag: key of `ADDITIONS`.

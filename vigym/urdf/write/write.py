@@ -121,7 +121,7 @@ def _is_mimic(mech: Elements, coupling: Coupling) -> bool:
 
 
 def _additions(mech: Elements, layout: _Layout) -> Iterator[ET.Element]:
-    """Yield what URDF has not, and connects links or joints."""
+    """Yield what URDF lacks, and connects links or joints."""
     centers = _centers(mech, layout)
     for spring in mech.springs.values():
         yield addition_element("spring", spring, centers)
@@ -210,10 +210,14 @@ def _faults(mech: Elements) -> Iterator[str]:
     for motion in mech.motions.values():
         yield f"motion of {motion.coordinate!r}: found a prescribed motion, expected none"
     yield from _root_faults(mech)
-    for name in (mech.name, *mech.bodies, *mech.joints, *mech.frames, *mech.collisions):
+    additions = (*mech.springs, *mech.couplings, *mech.skates, *mech.wheels)
+    named = (*mech.bodies, *mech.joints, *mech.frames, *mech.collisions, *additions)
+    for name in (mech.name, *named):
         if _NOT_IN_XML.search(name):
             yield f"name {name!r}: found a character that XML does not allow, expected others"
     for joint in mech.joints.values():
+        if joint.velocity == 0.0 and joint.name in mech.motors:
+            yield f"joint {joint.name!r}: found velocity 0 with a motor, expected a number > 0"
         row, limits = joint.joint_type, joint.limits
         if row.dofs == 1 and not row.bounded and limits is not None and np.isfinite(limits).any():
             found = f"found limits {limits.tolist()} on type {joint.type!r}"
