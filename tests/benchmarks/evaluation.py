@@ -76,7 +76,7 @@ def undulating() -> Row:
 
 def sidewinding_too() -> Row:
     """The snake of alternating axes of vigym/SnakeSidewinding-v0."""
-    mech = snake_sidewinding.alternating_snake(MODULES, snake_sidewinding.SnakeSidewinding.friction)
+    mech = snake_sidewinding.SnakeSidewinding(links=MODULES).mechanism()
     gait = sidewinding(MODULES - 1, snake_sidewinding.ACTION_SCALE)
     twin = in_mujoco(mujoco_snake(mech, TIMESTEP, STIFF), gait, hold=HOLD)
     found = evaluated("vigym/SnakeSidewinding-v0", "sidewinding")

@@ -12,9 +12,8 @@ from robot_models import Options
 from snake_models import PRECISE, mujoco_snake
 
 import vigym
-from vigym.envs.tasks import snake_sidewinding
 from vigym.envs.tasks.snake import Snake
-from vigym.envs.tasks.snake_sidewinding import SERVO, SnakeSidewinding
+from vigym.envs.tasks.snake_sidewinding import SnakeSidewinding
 from vigym.evaluation.speed.timing import Job, interleaved
 
 HOLD = Snake.timestep * Snake.frame_skip  # of both snakes, between two targets [s]
@@ -42,17 +41,23 @@ class Scene:
     rate: float | None = None
 
 
-def _sidewinding(servo: snake_sidewinding.Servo = SERVO) -> vigym.Mechanism:
-    """The snake of vigym/SnakeSidewinding-v0, or with other motors."""
-    task = SnakeSidewinding()
-    return snake_sidewinding.alternating_snake(task.links, task.friction, servo=servo)
+def _sidewinding() -> vigym.Mechanism:
+    """The snake of vigym/SnakeSidewinding-v0."""
+    return SnakeSidewinding().mechanism()
+
+
+def _unlimited() -> vigym.Mechanism:
+    """The same without a largest rate of its joints."""
+    mech = _sidewinding()
+    joints = {name: replace(joint, velocity=None) for name, joint in mech.joints.items()}
+    return mech.with_replaced_elements(joints=joints)
 
 
 SCENES = (
     Scene("Snake", lambda: Snake().mechanism()),
-    Scene("Sidewinding, rates", _sidewinding, SERVO.velocity),
+    Scene("Sidewinding, rates", _sidewinding, _sidewinding().joints["joint1"].velocity),
     Scene("Sidewinding", _sidewinding),
-    Scene("Sidewinding, no rates", lambda: _sidewinding(replace(SERVO, velocity=None))),
+    Scene("Sidewinding, no rates", _unlimited),
 )
 
 

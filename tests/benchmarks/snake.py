@@ -59,7 +59,8 @@ class Crawl:
 
 def planar(friction: tuple[float, float]) -> Mechanism:
     """The snake of vigym/Snake-v0."""
-    return snake.planar_snake(LINKS, friction, skates=False)
+    along, across = friction
+    return snake.Snake(links=LINKS, friction_along=along, friction_across=across).mechanism()
 
 
 def undulation() -> Serpenoid:
@@ -177,7 +178,7 @@ def undulating() -> str:
 
 def sidewinding_too() -> str:
     """Speed and direction of the snake of alternating axes."""
-    mech = snake_sidewinding.alternating_snake(MODULES, 0.5)
+    mech = snake_sidewinding.SnakeSidewinding(links=MODULES).mechanism()
     gait = sidewinding(MODULES - 1, snake_sidewinding.ACTION_SCALE)
     rows = []
     for name, found in (
@@ -217,7 +218,7 @@ def main() -> None:
     print(f"{SECONDS:g} s in steps of {TIMESTEP:g} s; means from {SETTLED:g} s on\n")
     print(about(planar(FRICTIONS[0]), undulation()))
     print(undulating() + "\n")
-    modules = snake_sidewinding.alternating_snake(MODULES, 0.5)
+    modules = snake_sidewinding.SnakeSidewinding(links=MODULES).mechanism()
     print(about(modules, sidewinding(MODULES - 1, snake_sidewinding.ACTION_SCALE)))
     print(sidewinding_too())
 

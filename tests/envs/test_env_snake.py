@@ -14,11 +14,12 @@ from vigym.control.serpenoid import (
     rolling,
     sidewinding,
 )
-from vigym.envs.tasks import snake, snake_common, snake_sidewinding
+from vigym.envs.tasks import snake, snake_sidewinding
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 FRICTIONS = ((0.4, 0.4), (0.1, 0.2), (0.04, 0.4), (0.01, 0.4))
 GRAVITY = 9.81
+LIMIT, EFFORT = np.pi / 2.0, 0.5  # of a joint of the planar snake [rad, N m]
 
 
 @pytest.fixture
@@ -99,17 +100,17 @@ def test_it_starts_on_the_ground_and_rests_there():
 def test_actions_are_angles():
     info = play(gym.make("vigym/Snake-v0"), lambda *_: 0.5 * np.ones(8, dtype=np.float32), 50)[-1]
     assert info["joint_positions"][7:] == pytest.approx(0.5 * snake.ACTION_SCALE, abs=0.1)
-    assert 0.0 < info["torque_squared"] < 0.1 * 8 * snake.SERVO.effort**2  # what friction holds
+    assert 0.0 < info["torque_squared"] < 0.1 * 8 * EFFORT**2  # what friction holds
 
 
 def test_actions_are_torques_where_asked():
     env = gym.make("vigym/Snake-v0", drive="torque")
     info = play(env, lambda *_: 0.5 * np.ones(8, dtype=np.float32), 50)[-1]
     assert info["joint_positions"][7:] == pytest.approx(
-        snake_common.LIMIT, abs=0.05
+        LIMIT, abs=0.05
     )  # at the end stops, and not beyond
-    assert info["joint_positions"][7:].max() <= snake_common.LIMIT + 1e-8
-    assert info["torque_squared"] == pytest.approx(8 * (0.5 * snake.SERVO.effort) ** 2)
+    assert info["joint_positions"][7:].max() <= LIMIT + 1e-8
+    assert info["torque_squared"] == pytest.approx(8 * (0.5 * EFFORT) ** 2)
 
 
 def test_what_info_says_of_the_way():
@@ -193,7 +194,7 @@ def test_sidewinding_goes_to_the_left(bench):
 
 def test_mujoco_s_sidewinding_snake_is_as_fast(bench):
     pytest.importorskip("mujoco")
-    mech = snake_sidewinding.alternating_snake(16, 0.5)
+    mech = snake_sidewinding.SnakeSidewinding().mechanism()
     gait = sidewinding(15, snake_sidewinding.ACTION_SCALE)
     ours = bench.in_vigym(mech, gait, timestep=0.005)
     theirs = bench.in_mujoco(bench.mujoco_snake(mech, bench.TIMESTEP), gait)

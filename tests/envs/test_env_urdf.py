@@ -358,3 +358,22 @@ def test_joints_of_a_loop_that_start_names_come_first():
     both = {"knee_front": 0.2, "knee_rear": 0.0}  # neither moves when the leg swings
     with pytest.raises(ValueError, match="option start: found 'knee_rear', expected joints that"):
         gym.make(URDF, **leg, start=both, control="position")
+
+
+def test_motors_of_the_file_drive_its_joints(tmp_path):
+    servo = '<motor kp="9" kd="2" effort="30"><model voltage="16" resistance="0.2" torque_constant="0.1" {}/></motor>'
+    servo = servo.format('currents="0 9" torques="0 1"')
+    text = (
+        link("world", "")
+        + link("upper")
+        + joint("j", "revolute", "world", "upper", HINGE + LIMITS + servo)
+    )
+    (tmp_path / "servo.urdf").write_text(f'<robot name="servo">{text}</robot>')
+    env = gym.make("vigym/Robot-v0", robot=str(tmp_path / "servo.urdf"), reset_noise_scale=0.0)
+    assert env.unwrapped.mechanism.motors == vigym.load(tmp_path / "servo.urdf").motors
+    env.reset(seed=0)
+    for _ in range(200):
+        info = env.step(np.ones(1, dtype=np.float32))[-1]
+    assert info["joint_positions"] == pytest.approx(1.2, abs=0.1)  # the largest target
+    torques = gym.make("vigym/Robot-v0", robot=str(tmp_path / "servo.urdf"), control="torque")
+    assert torques.unwrapped.mechanism.motors == {}

@@ -15,7 +15,7 @@ from vigym.spatial import rotation_from_rpy
 from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.read.dialect import TABLE
 from vigym.urdf.read.links import read_robot
-from vigym.urdf.read.xml import local_name
+from vigym.urdf.read.xml import local_name, parse_xml
 
 ROOT = Path(assets.path("minitaur")).parents[1]
 SHIPPED = sorted(ROOT.glob("*/*.urdf"))
@@ -47,8 +47,11 @@ EVERY = (
         "tip",
         f'<inertial><origin {POSE}/><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" '
         f'izz="1"/></inertial><visual name="v"><origin {POSE}/><geometry><box size="1 1 1"/></geometry>'
-        '<material name="red"/></visual><contact><lateral_friction value="1"/>'
-        f'<spinning_friction value="0"/><restitution value="0"/></contact>{SHAPES}',
+        '<material name="red"/></visual><contact><lateral_friction value="1" across="1" backward="1" '
+        'direction="1 0 0"/><spinning_friction value="0"/><restitution value="0"/></contact>'
+        f'{SHAPES}<skate name="s" position="0 0 0" direction="1 0 0"/>'
+        '<collision touches="ground"><geometry><sphere radius="1"/></geometry><contact/></collision>'
+        '<wheel name="w" position="0 0 0" axis="1 0 0" radius="1"/>',
     ),
     joint(
         "e",
@@ -56,9 +59,14 @@ EVERY = (
         "bar",
         "tip",
         HINGE + LIMIT + f"<origin {POSE}/>"
-        '<dynamics damping="0" friction="0" spring_stiffness="0" spring_reference="0"/>'
-        '<mimic joint="c" multiplier="2" offset="0"/>',
+        '<dynamics damping="0" friction="0" spring_stiffness="0" spring_reference="0" armature="0"/>'
+        '<mimic joint="c" multiplier="2" offset="0"/><motor kp="1" kd="0" effort="1" targets="0 1">'
+        '<model voltage="1" resistance="1" torque_constant="1" viscous="0" currents="0 1" '
+        'torques="0 1"/></motor>',
     ),
+    '<spring name="s" a="world" b="tip" point_a="0 0 0" point_b="0 0 0" stiffness="1" '
+    'rest_length="0" damping="0"/><pair a="left" b="right"/>'
+    '<coupling name="g" type="gear" joint="a" other="b" ratio="2" offset="0"/>',
     loop(
         "universal",
         f'link="bar" {POSE}',
@@ -79,7 +87,7 @@ def read(root: ET.Element, file: Path) -> list[str]:
     """Return the reader's notes, or its error as one."""
     file.write_bytes(ET.tostring(root))
     try:
-        return [str(note) for note in read_robot(file).notes]
+        return [str(note) for note in read_robot(parse_xml(file, "robot")).notes]
     except UrdfError as error:
         return [str(error)]
 

@@ -123,7 +123,7 @@ def describe_refused(
 
 
 def _joint_as_written(joint: UrdfJoint, closes_loop: bool) -> dict[str, Any]:
-    limits = None if joint.limits is None else [joint.limits]
+    limits = None if joint.limits is None else np.reshape(joint.limits, (-1, 2)).tolist()
     return describe_joint(joint, limits, closes_loop)
 
 

@@ -488,12 +488,11 @@ class Mechanism(Elements):
     def to_urdf(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return this mechanism as a URDF file, loops included; write it to `path` if one is given.
 
-        `load_urdf` reads it back. Ground and motors are comments, to be given again after loading.
+        `load_urdf` reads it back; it takes the ground as an argument. What URDF lacks is in
+        elements of vigym alone, which `docs/robots.md` lists.
 
         Raises:
-            MechanismError: elements that a file cannot hold: other gravity, springs, armature,
-                some joint types, limits of several dofs or on one side, friction that depends on
-                the direction, pairs, skates, wheels.
+            MechanismError: an element that a file cannot hold, such as a potential or a track.
         """
         from vigym.urdf.write.write import to_urdf
 

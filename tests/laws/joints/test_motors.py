@@ -9,7 +9,7 @@ from scenes import touching_scenes as scenes
 from scenes.five_bars import falling_five_bar
 from scenes.touching import gain, moving, run, stepped
 from vigym import MINITAUR_MOTOR, Mechanism, Simulator
-from vigym.envs.tasks.snake_sidewinding import SERVO, SnakeSidewinding, alternating_snake
+from vigym.envs.tasks.snake_sidewinding import SnakeSidewinding
 
 MOMENT = 0.1  # of the flywheel [kg m^2]
 
@@ -249,8 +249,7 @@ def test_motors_at_their_largest_rate_beside_contacts():
     Laws that were misled by forces of the contradiction took more than 20 iterations in one of 30
     steps, and 6.3 in the mean.
     """
-    task, robots = SnakeSidewinding(), 32
-    mech = alternating_snake(task.links, task.friction, servo=SERVO)
+    mech, robots = SnakeSidewinding().mechanism(), 32
     sim = Simulator(mech, timestep=0.01, batch=robots)
     sim.reset(place_on_ground=True)
     draw = np.random.default_rng(0)

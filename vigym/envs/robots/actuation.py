@@ -191,7 +191,7 @@ class Actuation:
         for joint in joints:
             own = self._own.get(joint.name)
             if own is not None and joint.name not in {**kp, **kd}:
-                mechanism.add_motor(joint.name, own.kp, own.kd, own.effort)
+                mechanism.add_motor(joint.name, own.kp, own.kd, own.effort, model=own.model)
                 ranges.append(_range_of(own, joint, start[joint.name]))
                 continue
             _require_single(joint)

@@ -6,24 +6,23 @@ from functools import cached_property
 
 import numpy as np
 
+from vigym import assets
 from vigym.envs.joint_observation import JointObservation, joint_observation
 from vigym.envs.options import MOST_LINKS
 from vigym.envs.random_start import RandomStart
+from vigym.envs.robots.chains import repeat_links, scale_chain
 from vigym.envs.task import Array, Quantities, Start, Task, require, require_whole
-from vigym.mechanism.elements.shapes import Capsule, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
+from vigym.urdf.convert.load import load_element
+from vigym.urdf.read.xml import parse_xml
 
 LENGTH, MASS = 1.0, 1.0  # of the whole chain, shared by its rods [m, kg]
-THICKNESS = 0.05  # radius over length of a rod
 GRAVITY = 9.81  # [m/s^2]
 STRENGTH = 1.5  # effort over the torque that holds the chain below a joint horizontal
 DAMPING = 0.1  # of a joint over its effort, which limits its rate to 10 rad/s [s/rad]
 MAX_RATE = 60.0  # bound of the observed rates [rad/s]
 JOINTS = ("revolute", "spherical")  # values of the option `joint`
-COLOURS = ((0.16, 0.44, 0.76, 1.0), (0.12, 0.62, 0.58, 1.0))  # of the rods, in turn
-TIP = (0.95, 0.55, 0.15, 1.0)
-MOUNT = (0.35, 0.38, 0.42, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,36 +99,24 @@ class PendulumChain(Task):
         require(self.joint in JOINTS, "joint", self.joint, f"one of {JOINTS}")
 
     def mechanism(self) -> Mechanism:
-        """Return the hanging chain."""
-        mechanism = Mechanism(gravity=(0.0, 0.0, -GRAVITY), name="pendulum_chain")
+        """Return the hanging chain of `assets/pendulum_chain`, with other rods of the same sum."""
+        file = parse_xml(assets.path("pendulum_chain"), "robot")
+        robot = file.element
+        rods = len(robot.findall("joint"))
+        last = robot.findall("link")[-1]
+        tip = last.findall("visual")[-1]
+        last.remove(tip)
+        repeat_links(robot, self.links)
+        robot.findall("link")[-1].append(tip)
+        scale_chain(robot, rods / self.links)
         length, mass = LENGTH / self.links, MASS / self.links
-        radius = THICKNESS * length
-        mechanism.add_world_shape(Sphere(radius=2.0 * radius, rgba=MOUNT))
-        across = mass * (length**2 / 12.0 + radius**2 / 4.0)
-        along = mass * radius**2 / 2.0
-        for link in range(1, self.links + 1):
-            hanging = self.links - link + 1  # rods from this one down
+        for above, joint in enumerate(file.children("joint")):
+            hanging = self.links - above  # rods from this one down
             effort = STRENGTH * GRAVITY * (hanging * mass) * (hanging * length) / 2.0
-            top = -length * (link - 1)
-            name = f"link{link}"
-            parent = f"link{link - 1}" if link > 1 else "world"
-            shapes: list[Shape] = [Capsule(radius=radius, length=length, rgba=COLOURS[link % 2])]
-            if hanging == 1:
-                tip = (0.0, 0.0, -length / 2.0)
-                shapes.append(Sphere(radius=2.0 * radius, position=tip, rgba=TIP))
-            inertia, centre = (across, across, along), (0.0, 0.0, top - length / 2.0)
-            mechanism.add_body(name, mass, inertia, centre, shapes=shapes)
-            mechanism.add_joint(
-                f"joint{link}",
-                self.joint,
-                parent,
-                name,
-                position=(0.0, 0.0, top),
-                axis=(0.0, 1.0, 0.0),
-                effort=effort,
-                damping=DAMPING * effort,
-            )
-        return mechanism
+            joint.element.set("type", self.joint)
+            joint.need("limit").element.set("effort", repr(effort))
+            joint.need("dynamics").element.set("damping", repr(DAMPING * effort))
+        return load_element(file)
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Return the hanging chain with noise."""

@@ -86,11 +86,11 @@ class Robot(Task):
     | or per joint | target within its limits | -1 | 1 | `motor_names` | position (rad, m) |
     | or per joint | target, largest rate's share | -1 | 1 | `motor_names` | rate (rad/s, m/s) |
 
-    `control` chooses the row: by default that of the file's actuators if it is MJCF, otherwise
-    "position" for a robot that floats on a ground, "torque" for any other. Followers of `<mimic>`
-    are passive, unless `efforts` names them; with that default, and without `efforts`, so are
-    joints of loops that follow from other motors. A warning names them. A position target of 0 is
-    the start, -1 and 1 are the joint's limits; without limits they are 1.57 rad or m to either
+    `control` chooses the row: by default that of the file's actuators if it is MJCF or has motors,
+    else "position" for a robot that floats on a ground, "torque" for any other. Followers of
+    `<mimic>` are passive, unless `efforts` names them; with that default, and without `efforts`, so
+    are joints of loops that follow from other motors. A warning names them. A position target of 0
+    is the start, -1 and 1 are the joint's limits; without limits they are 1.57 rad or m to either
     side. Largest rates are `<limit velocity>`.
 
     ## Observation Space
@@ -265,8 +265,8 @@ class Robot(Task):
     def _actuation(self) -> Actuation:
         control, own = self.control, self._robot.motors
         if control is None:
-            is_own, walks = is_mjcf(Path(self.robot)), self._lowest is not None
-            control = default_control(bool(own), is_own, walks)
+            is_own = bool(own) or is_mjcf(Path(self.robot))
+            control = default_control(bool(own), is_own, self._lowest is not None)
         else:
             own = motors_of_kind(own, control)
         return Actuation(control, self.kp, self.kd, self.action_scale, own)

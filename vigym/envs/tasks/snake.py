@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from vigym import assets
 from vigym.envs.arrays import stack
 from vigym.envs.options import (
     MOST_LINKS,
@@ -16,36 +17,22 @@ from vigym.envs.options import (
 )
 from vigym.envs.task import Array, Quantities, Start, Task
 from vigym.envs.tasks.snake_common import (
-    Servo,
-    add_link_pairs,
-    add_servo_joint,
+    load_snake,
     snake_quantities,
     straight_start,
 )
-from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
+from vigym.urdf.read.xml import parse_xml
 
 LENGTH = 0.1  # of a link [m]
-WIDTH, HEIGHT = 0.05, 0.03  # of a link [m]
-DENSITY = 1000.0  # of a link, a solid box; that of water, close to that of snakes [kg/m^3]
-MASS = DENSITY * LENGTH * WIDTH * HEIGHT  # of a link [kg]
+MASS = 0.15  # of a link [kg]
+HALF_HEIGHT = 0.015  # of a link [m]
 GRAVITY = 9.81  # [m/s^2]
-SERVO = Servo(effort=0.5, stiffness=3.0, damping=0.12, armature=1e-3)  # a small one
 ACTION_SCALE = 1.0  # target angle of an action of 1 [rad]
 DRIVES = ("position", "torque")  # values of the option `drive`
 MAX_SPEED, MAX_TURNING = 5.0, 30.0  # bounds of observations [m/s, rad/s]
 MAX_ANGLE, MAX_RATE = 1.6, 60.0  # bounds of observed joint coordinates [rad, rad/s]
-COLOURS = ((0.16, 0.44, 0.76, 1.0), (0.12, 0.62, 0.58, 1.0))  # of the links, in turn
-HEAD, HINGE = (0.95, 0.55, 0.15, 1.0), (0.35, 0.38, 0.42, 1.0)
-ACROSS = (0.5**0.5, 0.5**0.5, 0.0, 0.0)  # rotates the axis of a capsule across the link
-CLEARANCE = 2e-3  # of the shapes that touch other links above the ground [m]
-FLANK = Capsule(
-    radius=WIDTH / 2.0,
-    length=LENGTH - WIDTH,
-    position=(0.0, 0.0, (WIDTH - HEIGHT) / 2.0 + CLEARANCE),
-    orientation=(0.5**0.5, 0.0, 0.5**0.5, 0.0),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,9 +142,16 @@ class Snake(Task):
             require_positive(name, getattr(self, name), "a coefficient")
 
     def mechanism(self) -> Mechanism:
-        """Return the straight snake."""
-        friction = self.friction_along, self.friction_across
-        return planar_snake(self.links, friction, self.skates, self.self_collision)
+        """Return the straight snake of `assets/snake`, or `assets/snake_touching`."""
+        name = "snake_touching" if self.self_collision else "snake"
+        robot = parse_xml(assets.path(name), "robot")
+        along = self.friction_along
+        friction = along, along if self.skates else self.friction_across  # a skate holds alone
+        mechanism = load_snake(robot, self.links, friction, self.self_collision)
+        for link in range(1, self.links + 1) if self.skates else ():
+            place = (0.0, 0.0, -HALF_HEIGHT)
+            mechanism.add_skate(f"skate{link}", f"link{link}", place, (0.0, 1.0, 0.0))
+        return mechanism
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Return the straight snake with noise."""
@@ -191,59 +185,3 @@ class Snake(Task):
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of speed and power."""
         return {"forward": quantities["speed"], "power": -quantities["power"]}
-
-
-def planar_snake(
-    links: int, friction: tuple[float, float], skates: bool, self_collision: bool = False
-) -> Mechanism:
-    """Return a straight chain of links along x, the head in front at the origin.
-
-    Args:
-        links: number of links.
-        friction: coefficients along and across the links.
-        skates: whether links cannot slip sideways.
-        self_collision: whether links touch each other.
-    """
-    mechanism = Mechanism(gravity=(0.0, 0.0, -GRAVITY), ground=True, name="snake")
-    sides = ((WIDTH, HEIGHT), (LENGTH, HEIGHT), (LENGTH, WIDTH))
-    inertia = [MASS * (a * a + b * b) / 12.0 for a, b in sides]
-    along, across = friction
-    surface = along, along if skates else across  # a skate needs no friction across
-    for link in range(1, links + 1):
-        name = f"link{link}"
-        centre = np.array([LENGTH * (1 - link), 0.0, HEIGHT / 2.0])
-        mechanism.add_body(name, MASS, inertia, centre, shapes=_link_shapes(link))
-        _add_surfaces(mechanism, link, surface, self_collision)
-        if skates:
-            mechanism.add_skate(f"skate{link}", name, (0.0, 0.0, -HEIGHT / 2.0), (0.0, 1.0, 0.0))
-        if link > 1:
-            hinge = centre + (LENGTH / 2.0, 0.0, 0.0)
-            add_servo_joint(mechanism, link, hinge, (0.0, 0.0, 1.0), SERVO)
-    if self_collision:
-        add_link_pairs(mechanism)
-    return mechanism
-
-
-def _link_shapes(link: int) -> list[Shape]:
-    """Return the visual shapes of a link: its body and its front hinge."""
-    colour, front = (HEAD, HEAD) if link == 1 else (COLOURS[link % 2], HINGE)
-    position = (LENGTH / 2.0, 0.0, 0.0)
-    return [
-        Box(size=(LENGTH - WIDTH / 2.0, WIDTH, HEIGHT), rgba=colour),
-        Cylinder(radius=WIDTH / 2.0, length=HEIGHT, position=position, rgba=front),
-    ]
-
-
-def _add_surfaces(
-    mechanism: Mechanism, link: int, friction: tuple[float, float], self_collision: bool
-) -> None:
-    """Add the contacts of a link with the ground and, on request, its shape for other links."""
-    name = f"link{link}"
-    if not self_collision:
-        belly = Capsule(radius=HEIGHT / 2.0, length=WIDTH, orientation=ACROSS)
-        mechanism.add_collision(f"belly{link}", name, belly, friction)
-        return
-    for side, y in (("left", WIDTH / 2.0), ("right", -WIDTH / 2.0)):
-        contact = f"belly{link} {side}"
-        mechanism.add_contact(contact, name, (0.0, y, 0.0), HEIGHT / 2.0, friction)
-    mechanism.add_collision(f"flank{link}", name, FLANK, friction)

@@ -1,37 +1,19 @@
-"""Common parts of the snakes: state quantities, initial states, contact of links, checks."""
+"""Common parts of the snakes: state quantities, initial states, files."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import cost_of_transport, unstack
+from vigym.envs.robots.chains import repeat_links
 from vigym.envs.task import Array, Quantities
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
+from vigym.urdf.convert.load import load_element
+from vigym.urdf.read.xml import Node
 
 MIN_SPEED = 0.01  # lower bound of the speed in the cost of transport [m/s]
-LIMIT = np.pi / 2.0  # of a joint [rad]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Servo:
-    """Servo motor of a joint.
-
-    Attributes:
-        effort: largest torque [N m].
-        stiffness: gain of the angle error [N m/rad].
-        damping: gain of the rate [N m s/rad].
-        armature: reflected inertia of the rotor through its gears [kg m^2].
-        velocity: largest rate [rad/s]; None: unlimited.
-    """
-
-    effort: float
-    stiffness: float
-    damping: float
-    armature: float
-    velocity: float | None = None
 
 
 def snake_quantities(sim: Simulator, weight: float, way: float = 0.0) -> Quantities:
@@ -99,37 +81,22 @@ def straight_start(
     return {name: pose} | angles, rates
 
 
-def add_servo_joint(
-    mechanism: Mechanism, link: int, position: Array, axis: ArrayLike, servo: Servo
-) -> None:
-    """Add the hinge between a link and the one before it, with a motor.
+def load_snake(
+    robot: Node, links: int, friction: tuple[float, float], self_collision: bool
+) -> Mechanism:
+    """Return a snake on the ground.
 
     Args:
-        mechanism: the snake, with both links.
-        link: number of the link, at least 2.
-        position: of the hinge [m].
-        axis: of the hinge.
-        servo: its motor.
+        robot: element of its file.
+        links: number of links.
+        friction: coefficients along and across the links.
+        self_collision: whether links that no joint connects touch each other.
     """
-    name = f"joint{link - 1}"
-    mechanism.add_joint(
-        name,
-        "revolute",
-        parent=f"link{link - 1}",
-        child=f"link{link}",
-        position=position,
-        axis=axis,
-        limits=(-LIMIT, LIMIT),
-        effort=servo.effort,
-        velocity=servo.velocity,
-        armature=servo.armature,
-    )
-    mechanism.add_motor(name, servo.stiffness, servo.damping)
-
-
-def add_link_pairs(mechanism: Mechanism) -> None:
-    """Add contact between all links of a chain that no joint connects."""
-    links = list(mechanism.bodies)
-    for i, link in enumerate(links):
-        for other in links[i + 2 :]:
-            mechanism.add_pair(link, other)
+    repeat_links(robot.element, links)
+    mechanism = load_element(robot, ground=True, self_collision=self_collision)
+    along, across = friction
+    collisions = {
+        name: replace(collision, friction=np.array((along, across, along)))
+        for name, collision in mechanism.collisions.items()
+    }
+    return mechanism.with_replaced_elements(collisions=collisions)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from vigym import assets
 from vigym.envs.arrays import stack, world_up_in_body
 from vigym.envs.options import (
     MOST_LINKS,
@@ -17,31 +18,20 @@ from vigym.envs.options import (
 )
 from vigym.envs.task import Array, Quantities, Start, Task
 from vigym.envs.tasks.snake_common import (
-    Servo,
-    add_link_pairs,
-    add_servo_joint,
+    load_snake,
     snake_quantities,
     straight_start,
 )
-from vigym.mechanism.elements.shapes import Cylinder, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
+from vigym.urdf.read.xml import parse_xml
 
-# Module of the SEA snake: Rollinson et al., Design and architecture of a series elastic snake
-# robot, IROS 2014.
-LENGTH, DIAMETER = 0.064, 0.051  # [m]
-MASS = 0.205  # [kg]
+DIAMETER = 0.051  # of a module [m]
+MASS = 0.205  # of a module [kg]
 GRAVITY = 9.81  # [m/s^2]
-RATE = 33.0 * 2.0 * np.pi / 60.0  # largest rate of a joint [rad/s]
-SERVO = Servo(effort=7.0, stiffness=10.0, damping=0.4, armature=2e-3, velocity=RATE)
 ACTION_SCALE = 1.0  # target angle of an action of 1 [rad]
-RADIUS = DIAMETER / 2.0  # [m]
-VERTICAL, HORIZONTAL = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)  # axes of the joints, in turn
-ALONG = (0.5**0.5, 0.0, 0.5**0.5, 0.0)  # rotates the axis of a cylinder along the module
 MAX_SPEED, MAX_TURNING = 5.0, 30.0  # bounds of observations [m/s, rad/s]
 MAX_ANGLE, MAX_RATE = 1.6, 60.0  # bounds of observed joint coordinates [rad, rad/s]
-COLOURS = ((0.16, 0.44, 0.76, 1.0), (0.12, 0.62, 0.58, 1.0))  # of the modules, in turn
-HEAD, KNUCKLE = (0.95, 0.55, 0.15, 1.0), (0.35, 0.38, 0.42, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,8 +131,12 @@ class SnakeSidewinding(Task):
         require(is_number(self.way), "way", self.way, "a finite angle [rad]")
 
     def mechanism(self) -> Mechanism:
-        """Return the straight snake."""
-        return alternating_snake(self.links, self.friction, self.self_collision)
+        """Return the straight snake of `assets/snake_sidewinding`."""
+        robot = parse_xml(assets.path("snake_sidewinding"), "robot")
+        for collision in robot.element.iter("collision") if self.self_collision else ():
+            del collision.attrib["touches"]  # other modules, too
+        friction = self.friction, self.friction
+        return load_snake(robot, self.links, friction, self.self_collision)
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Return the straight snake with noise."""
@@ -181,43 +175,3 @@ class SnakeSidewinding(Task):
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of speed and power."""
         return {"forward": quantities["speed"], "power": -quantities["power"]}
-
-
-def alternating_snake(
-    links: int, friction: float, self_collision: bool = False, servo: Servo = SERVO
-) -> Mechanism:
-    """Return a straight chain of modules along x, the head in front; its first axis is vertical.
-
-    Args:
-        links: number of modules.
-        friction: coefficient.
-        self_collision: whether modules touch each other.
-        servo: motor of every joint.
-    """
-    mechanism = Mechanism(gravity=(0.0, 0.0, -GRAVITY), ground=True, name="snake_sidewinding")
-    axial = MASS * RADIUS**2 / 2.0
-    lateral = MASS * (3.0 * RADIUS**2 + LENGTH**2) / 12.0
-    for link in range(1, links + 1):
-        name = f"link{link}"
-        centre = np.array([LENGTH * (1 - link), 0.0, RADIUS])
-        inertia = (axial, lateral, lateral)
-        mechanism.add_body(name, MASS, inertia, centre, shapes=_module_shapes(link))
-        if self_collision:
-            mechanism.add_collision(f"belly{link}", name, Sphere(radius=RADIUS), friction)
-        else:
-            mechanism.add_contact(f"belly{link}", name, (0.0, 0.0, 0.0), RADIUS, friction)
-        if link > 1:
-            axis = VERTICAL if link % 2 == 0 else HORIZONTAL
-            add_servo_joint(mechanism, link, centre + (LENGTH / 2.0, 0.0, 0.0), axis, servo)
-    if self_collision:
-        add_link_pairs(mechanism)
-    return mechanism
-
-
-def _module_shapes(link: int) -> list[Shape]:
-    """Return the visual shapes of a module: its tube and its front joint."""
-    colour, front = (HEAD, HEAD) if link == 1 else (COLOURS[link % 2], KNUCKLE)
-    return [
-        Cylinder(radius=RADIUS, length=0.8 * LENGTH, orientation=ALONG, rgba=colour),
-        Sphere(radius=0.8 * RADIUS, position=(LENGTH / 2.0, 0.0, 0.0), rgba=front),
-    ]

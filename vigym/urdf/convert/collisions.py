@@ -99,7 +99,7 @@ def _add_collision(
         "direction": pose.rotation @ surface.direction,
     }
     if collision.shape is None:
-        mech.add_contact(name, body, pose.position, **values)
+        mech.add_contact(name, body, pose.position, collision.radius, **values)
         return
     added = mech.add_collision(name, body, place_shape(collision.shape, pose), **values)
     if isinstance(collision.shape, Mesh):
@@ -120,6 +120,7 @@ def add_pairs(mech: Mechanism) -> None:
             mech.notes.append(Note("ignored", f"body {name!r} <collision>", message))
     pairable = [name for name, kinds in shapes.items() if kinds and kinds <= set(PAIRABLE)]
     jointed = {frozenset((joint.parent, joint.child)) for joint in mech.joints.values()}
+    jointed.update(map(frozenset, mech.pairs))  # those of the file are there
     for a, b in combinations(pairable, 2):
         if frozenset((a, b)) in jointed:
             continue

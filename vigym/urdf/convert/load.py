@@ -1,15 +1,17 @@
 """Import of a URDF file as a Mechanism."""
 
 import os
+from collections.abc import Sequence
 from importlib.util import find_spec
 
 import numpy as np
 
 from vigym.mechanism.elements.bodies import WORLD, Ground, Note
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
+from vigym.mechanism.elements.motors import DCMotor
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.massless import check_massless
-from vigym.spatial import Pose
+from vigym.spatial import IDENTITY, Pose
 from vigym.urdf.convert.collisions import add_collisions, add_pairs, name_collisions
 from vigym.urdf.convert.cross_check import cross_check
 from vigym.urdf.convert.loops import add_loops, note_gaps
@@ -19,12 +21,15 @@ from vigym.urdf.convert.merge import (
     LinkGroup,
     group_links,
     merge_masses,
+    move_origin,
     relative_poses,
     visual_shapes,
 )
 from vigym.urdf.convert.tree import LinkOrder, order_links, zero_poses
+from vigym.urdf.read.dialect import ADDITIONS, DIRECTION, ENDS, POINT
 from vigym.urdf.read.links import read_robot
-from vigym.urdf.read.records import Mimic, Robot, TreeJoint, UrdfCollision
+from vigym.urdf.read.records import Addition, Mimic, Robot, TreeJoint, UrdfCollision
+from vigym.urdf.read.xml import Node, parse_xml
 
 _BASES = ("fixed", "floating", None)
 _ERROR_OR_REPORT = ("error", "report")
@@ -82,7 +87,20 @@ def load_urdf(
         MechanismError: a wrong `ground`.
     """
     check_options(path, base, missing_meshes, inertias)
-    robot = read_robot(path)
+    element = parse_xml(path, "robot")
+    return load_element(element, base, ground, self_collision, missing_meshes, inertias)
+
+
+def load_element(
+    element: Node,
+    base: str | None = None,
+    ground: bool | Ground | None = None,
+    self_collision: bool = False,
+    missing_meshes: str = "error",
+    inertias: str = "error",
+) -> Mechanism:
+    """Return the mechanism of the element <robot>; options and errors are those of `load_urdf`."""
+    robot = read_robot(element)
     if find_spec("pybullet") is not None:
         cross_check(robot, order_links(robot))
     return to_mechanism(robot, base, ground, self_collision, missing_meshes, inertias)
@@ -140,22 +158,26 @@ def _add_elements(
 ) -> None:
     poses = zero_poses(order, robot.placement)
     owners: dict[str, str] = {}  # link -> body
+    places: dict[str, Pose] = {}  # link -> pose in that body
     groups = group_links(robot, order)
     fixed = groups[:1] if _is_fixed_base(robot, groups[0], base) else []
     moving = [link for group in groups[len(fixed) :] for link in group.links]
     names = name_collisions(robot, moving, mech.notes)
     for group in groups:
         if group in fixed:
-            body = _add_world(mech, group, poses)
+            body, found = WORLD, _add_world(mech, group, poses)
         else:
-            body = _add_body(mech, robot, group, names, poses, missing_meshes, inertias)
-        owners |= dict.fromkeys((link.name for link in group.links), body)
+            body = group.reference.name
+            found = _add_body(mech, robot, group, names, poses, missing_meshes, inertias)
+        places |= found
+        owners |= dict.fromkeys(found, body)
+    driven = {each.values["joint"] for each in robot.additions if each.tag == "motor"}
     for joint in robot.joints.values():
         if joint.is_fixed:
             message = f"fixed: link {joint.child!r} is part of {owners[joint.child]!r}"
             mech.notes.append(Note("merged", f"joint {joint.name!r}", message))
         else:
-            _add_joint(mech, joint, owners, poses[joint.child])
+            _add_joint(mech, joint, owners, poses[joint.child], joint.name in driven)
     add_loops(mech, robot, owners, poses)
     for joint in robot.joints.values():
         if joint.mimic is not None and joint.is_fixed:
@@ -163,6 +185,7 @@ def _add_elements(
             mech.notes.append(Note("ignored", joint.mimic.place, message))
         elif joint.mimic is not None:
             _add_mimic(mech, robot, joint, joint.mimic)
+    _add_additions(mech, robot.additions, owners, places)
     note_gaps(mech, robot)
     check_massless(mech, mech.structure)
 
@@ -191,8 +214,8 @@ def _check_floating(robot: Robot, root: LinkGroup) -> None:
         raise robot.error(place, found, expected)
 
 
-def _add_world(mech: Mechanism, group: LinkGroup, poses: dict[str, Pose]) -> str:
-    """Add links that are fixed to the world as frames and shapes of it."""
+def _add_world(mech: Mechanism, group: LinkGroup, poses: dict[str, Pose]) -> dict[str, Pose]:
+    """Add links that are fixed to the world as frames and shapes of it; return their poses."""
     for link in group.links:
         pose = poses[link.name]
         if link.name != WORLD:
@@ -205,7 +228,7 @@ def _add_world(mech: Mechanism, group: LinkGroup, poses: dict[str, Pose]) -> str
             mech.notes.append(Note("ignored", collision.place, message))
     for shape in visual_shapes(group, poses, np.zeros(3)):
         mech.add_world_shape(shape)
-    return WORLD
+    return {link.name: poses[link.name] for link in group.links}
 
 
 def _add_body(
@@ -216,8 +239,8 @@ def _add_body(
     poses: dict[str, Pose],
     missing_meshes: str,
     inertias: str,
-) -> str:
-    """Add the body of a group of links, with `names` of its shapes, and return its name."""
+) -> dict[str, Pose]:
+    """Add the body of a group of links, with `names` of its shapes; return their poses in it."""
     relative = relative_poses(group, poses)
     body = NO_MASS
     if group.mass:
@@ -227,24 +250,27 @@ def _add_body(
     drawn = tuple(visual_shapes(group, relative, body.center))
     position = pose.position + pose.rotation @ body.center
     mech.add_body(name, body.mass, body.inertia, position, pose.orientation, drawn)
+    places = {each: move_origin(pose, body.center) for each, pose in relative.items()}
     for link in group.links:
         if link.name == WORLD:
             message = f"base='floating': part of {name!r}, not the world; it has no frame"
             mech.notes.append(Note("merged", f"link {WORLD!r}", message))
         elif link.name != name:
-            frame = relative[link.name]
-            mech.add_frame(link.name, name, frame.position - body.center, frame.orientation)
+            frame = places[link.name]
+            mech.add_frame(link.name, name, frame.position, frame.orientation)
     if group.mass:
         add_collisions(mech, robot, group, names, relative, body.center, missing_meshes)
-        return name
+        return places
     for collision in (each for link in group.links for each in link.collisions):
         mech.notes.append(Note("ignored", collision.place, "a link without mass touches nothing"))
-    return name
+    return places
 
 
-def _add_joint(mech: Mechanism, joint: TreeJoint, owners: dict[str, str], pose: Pose) -> None:
-    """Add a moving joint; `pose` is its frame in the world at zero."""
-    if not joint.effort:
+def _add_joint(
+    mech: Mechanism, joint: TreeJoint, owners: dict[str, str], pose: Pose, driven: bool
+) -> None:
+    """Add a moving joint, `driven` by a motor or not; `pose` is its frame in the world at zero."""
+    if not joint.effort and not driven:
         found = "no <limit effort>" if joint.effort is None else "effort 0"
         mech.notes.append(Note("passive", f"joint {joint.name!r}", f"{found}: nothing drives it"))
     mech.add_joint(
@@ -268,3 +294,32 @@ def _add_mimic(mech: Mechanism, robot: Robot, joint: TreeJoint, mimic: Mimic) ->
             found = f"the {each.type} joint {each.name!r}"
             raise robot.error(mimic.place, found, "joints of one degree of freedom")
     mech.add_coupling(joint.name, "mimic", joint.name, mimic.joint, mimic.factor, mimic.offset)
+
+
+def _add_additions(
+    mech: Mechanism, additions: Sequence[Addition], owners: dict[str, str], places: dict[str, Pose]
+) -> None:
+    """Add the elements that URDF lacks.
+
+    Args:
+        mech: with all bodies and joints.
+        additions: of the file.
+        owners: body (or "world") of each link.
+        places: pose of each link in the frame of its body, or in the world.
+
+    Raises:
+        MechanismError: values that such an element cannot have.
+    """
+    owners = {WORLD: WORLD} | owners
+    places = {WORLD: IDENTITY} | places
+    for each in additions:
+        values = dict(each.values)
+        for name, kind in ADDITIONS[each.tag].items():
+            if kind in (POINT, DIRECTION):
+                pose = places[each.values[ENDS.get(name, "body")]]
+                turned = pose.rotation @ values[name]
+                values[name] = turned if kind == DIRECTION else pose.position + turned
+        values |= {end: owners[values[end]] for end in ("body", "a", "b") if end in values}
+        if "model" in values:
+            values["model"] = DCMotor(**values["model"])
+        getattr(mech, f"add_{each.tag}")(**values)

@@ -67,7 +67,8 @@ def _with_moving_child(
         raise robot.error(loop.place, found, "links of two bodies")
     if owners[loop.child] != WORLD:
         return loop
-    has_forces = any((loop.damping, loop.stiffness, loop.friction, loop.effort))
+    forces = (loop.damping, loop.stiffness, loop.friction, loop.effort, loop.armature)
+    has_forces = any(map(np.any, forces))
     is_symmetric = JOINT_TYPES[loop.type].is_symmetric
     if loop.limits is not None or has_forces or not is_symmetric:
         kind = "joint with limits, forces or an actuator" if is_symmetric else f"{loop.type} joint"

@@ -18,7 +18,7 @@ from vigym.urdf.read.collisions import read_gazebo
 from vigym.urdf.read.dialect import note_unknown, version_of
 from vigym.urdf.read.geometry import read_materials
 from vigym.urdf.read.joints import joint_nodes, read_joint
-from vigym.urdf.read.links import check_unique, read_link
+from vigym.urdf.read.links import addition_nodes, check_unique, read_addition, read_link
 from vigym.urdf.read.loops import find_loops, read_loop
 from vigym.urdf.read.meshes import MeshFolders, mesh_folders
 from vigym.urdf.read.records import Link, LoopJoint, TreeJoint
@@ -72,6 +72,7 @@ def survey(
     joints = each(read_joint, joint_nodes(robot))
     numbered = enumerate(loop_nodes, start=1)
     loops = each(lambda item: read_loop(item[1], item[0]), numbered)
+    additions = each(read_addition, addition_nodes(robot))
     named = {
         "link": [link.name for link in links],
         "joint": [joint.name for joint in (*joints, *loops)],
@@ -79,7 +80,7 @@ def survey(
     each(lambda kind: check_unique(robot, *kind), named.items())
     nodes = {"link": robot.children("link"), "joint": joint_nodes(robot)}
     known = {kind: {node.element.get("name", "") for node in nodes[kind]} for kind in nodes}
-    references = find_references(joints, loops)
+    references = find_references(joints, loops, additions)
     each(lambda reference: check_reference(robot.path, known, reference), references)
     parents: dict[str, TreeJoint] = {}
     each(lambda joint: add_parent(robot.path, parents, joint), joints)

@@ -1,5 +1,8 @@
 """Collision shapes of links and their friction: <collision>, <contact> and <gazebo> elements."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from vigym.mechanism.elements.shapes import Mesh, Sphere
@@ -13,48 +16,57 @@ def read_collisions(
     link: Node, surface: UrdfSurface, folders: MeshFolders
 ) -> tuple[UrdfCollision, ...]:
     """Return the collision shapes of a link; unsupported shapes become notes."""
-    surface = _read_contact(link, surface)
-    found = [_read_collision(node, surface, folders) for node in link.children("collision")]
+    common = _read_contact(link)
+    nodes = link.children("collision")
+    found = [_read_collision(node, surface, common, folders) for node in nodes]
     return tuple(collision for collision in found if collision is not None)
 
 
-def _read_collision(node: Node, surface: UrdfSurface, folders: MeshFolders) -> UrdfCollision | None:
+def _read_collision(
+    node: Node, surface: UrdfSurface, common: dict[str, Any], folders: MeshFolders
+) -> UrdfCollision | None:
+    """Return a shape with its own <contact>, or that `common` to all shapes of the link."""
     kind, sizes = read_geometry(node, "touches nothing", allow_points=True)
     pose = read_origin(node)
     if kind is None:
         return None
     if kind is Mesh:
         sizes["path"] = folders.locate(node, sizes["path"])
-    is_point = kind is Sphere and sizes["radius"] == 0.0
-    shape = None if is_point else kind(**sizes)
+    touches = node.optional_text("touches")
+    if touches and (touches != "ground" or kind is not Sphere):
+        raise node.error(f"touches={touches!r} of a {kind.kind}", "'ground' of a sphere")
+    values = _read_contact(node) or dict(common)
+    if "direction" in values:
+        values["direction"] = pose.rotation.T @ values["direction"]
+    surface = replace(surface, **values)
     name = node.optional_text("name").strip()
-    return UrdfCollision(name, node.place, shape, pose, surface)
+    if touches or (kind is Sphere and sizes["radius"] == 0.0):
+        return UrdfCollision(name, node.place, None, pose, surface, sizes["radius"])
+    return UrdfCollision(name, node.place, kind(**sizes), pose, surface)
 
 
-def _read_contact(link: Node, surface: UrdfSurface) -> UrdfSurface:
-    """Return `surface` with the values of the link's <contact>."""
-    contact = link.only("contact")
+def _read_contact(node: Node) -> dict[str, Any]:
+    """Return values of a `UrdfSurface` in the <contact> of a link or shape, in the link's frame."""
+    contact = node.only("contact")
     if contact is None:
-        return surface
-    tags = ("lateral_friction", "spinning_friction", "restitution")
-    values = {}
-    for tag in tags:
-        node = contact.only(tag)
-        values[tag] = None if node is None else node.number("value", low=0.0)
-    restitution = values["restitution"]
-    if restitution is not None and restitution > 1.0:
-        found = f'value="{restitution:g}"'
-        raise contact.need("restitution").error(found, "a number in [0, 1]")
-    lateral = values["lateral_friction"]
+        return {}
+    values: dict[str, Any] = {}
+    lateral = contact.only("lateral_friction")
     if lateral is not None:
-        lateral = _limit_friction(contact.need("lateral_friction"), lateral)
-    spinning = values["spinning_friction"]
-    return UrdfSurface(
-        friction=surface.friction if lateral is None else (lateral, lateral),
-        torsion=surface.torsion if spinning is None else spinning,
-        restitution=surface.restitution if restitution is None else restitution,
-        direction=surface.direction,
-    )
+        along = _limit_friction(lateral, lateral.number("value", low=0.0))
+        others = (lateral.number(name, along, 0.0) for name in ("across", "backward"))
+        values["friction"] = (along, *(_limit_friction(lateral, each) for each in others))
+        values["direction"] = lateral.numbers("direction", 3, (1.0, 0.0, 0.0))
+    spinning = contact.only("spinning_friction")
+    if spinning is not None:
+        values["torsion"] = spinning.number("value", low=0.0)
+    restitution = contact.only("restitution")
+    if restitution is not None:
+        values["restitution"] = restitution.number("value", low=0.0)
+        if values["restitution"] > 1.0:
+            found = f'value="{values["restitution"]:g}"'
+            raise restitution.error(found, "a number in [0, 1]")
+    return values
 
 
 def _limit_friction(node: Node, friction: float) -> float:

@@ -1,7 +1,7 @@
 """The elements and attributes of URDF that are read, in one table; all others become notes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from vigym.mechanism.elements.errors import UrdfError
@@ -21,35 +21,63 @@ class Known(NamedTuple):
     children: str = ""
 
 
+TEXT, BODY = "text", "name of a link"
+POINT, DIRECTION = "three coordinates", "three components"
+ONE, TWO = "one number", "two numbers"
+ANY = "numbers"
+# Elements that URDF lacks, for reader and writer. Each stands for a call of `Mechanism.add_TAG`:
+# attributes are its arguments, of which that for the link or joint around the element is left out.
+# Points and directions are those in the frame of a link.
+ADDITIONS: dict[str, Mapping[str, str]] = {
+    "spring": {
+        **{"name": TEXT, "a": BODY, "b": BODY, "point_a": POINT, "point_b": POINT},
+        **dict.fromkeys(("stiffness", "rest_length", "damping"), ONE),
+    },
+    "pair": {"a": BODY, "b": BODY},
+    "coupling": {
+        **dict.fromkeys(("name", "type", "joint", "other"), TEXT),
+        **dict.fromkeys(("ratio", "offset"), ONE),
+    },
+    "skate": {"name": TEXT, "position": POINT, "direction": DIRECTION},
+    "wheel": {"name": TEXT, "position": POINT, "axis": DIRECTION, "radius": ONE},
+    "motor": {**dict.fromkeys(("kp", "kd", "effort"), ONE), "targets": TWO},
+    "model": {  # of a motor: `vigym.mechanism.elements.motors.DCMotor`
+        **dict.fromkeys(("voltage", "resistance", "torque_constant", "viscous"), ONE),
+        **dict.fromkeys(("currents", "torques"), ANY),
+    },
+}
+ENDS = {"point_a": "a", "point_b": "b"}  # argument for the link of a point; "body" for all others
 # Elements by tag, wherever they are. Those in DRAKE may have the prefix of Drake.
 TABLE = {
     "robot": Known(
         "name version",
-        "link joint material gazebo mujoco loop_joint constraint ball_constraint",
+        "link joint material gazebo mujoco loop_joint constraint ball_constraint "
+        "spring pair coupling",
     ),
-    "link": Known("name", "inertial visual collision contact"),
+    "link": Known("name", "inertial visual collision contact skate wheel"),
     "inertial": Known("", "origin mass inertia"),
     "mass": Known("value"),
     "inertia": Known("ixx ixy ixz iyy iyz izz"),
     "visual": Known("name", "origin geometry material"),
-    "collision": Known("name", "origin geometry"),
+    "collision": Known("name touches", "origin geometry contact"),
     "geometry": Known("", " ".join((*SHAPES, *UNSUPPORTED_SHAPES))),
     "material": Known("name", "color"),
     "color": Known("rgba"),
     "contact": Known("", "lateral_friction spinning_friction restitution"),
-    "lateral_friction": Known("value"),
+    "lateral_friction": Known("value across backward direction"),
     "spinning_friction": Known("value"),
     "restitution": Known("value"),
     "origin": Known(_POSE),
     "joint": Known(
-        "name type", "origin parent child axis axis2 limit dynamics mimic screw_thread_pitch"
+        "name type",
+        "origin parent child axis axis2 limit dynamics mimic motor screw_thread_pitch",
     ),
     "screw_thread_pitch": Known("value"),
     "parent": Known("link"),
     "child": Known("link"),
     "axis": Known("xyz"),
     "limit": Known("lower upper effort velocity"),
-    "dynamics": Known("damping friction spring_stiffness spring_reference"),
+    "dynamics": Known("damping friction spring_stiffness spring_reference armature"),
     "mimic": Known("joint multiplier offset"),
     "gazebo": Known("reference", "mu1 mu2 fdir1"),
     "mu1": Known("value"),
@@ -57,7 +85,7 @@ TABLE = {
     "fdir1": Known("value"),
     "mujoco": Known("", "compiler"),
     "compiler": Known("meshdir strippath"),
-    "loop_joint": Known("name type", "link1 link2 axis axis2 limit dynamics"),
+    "loop_joint": Known("name type", "link1 link2 axis axis2 limit dynamics motor"),
     "link1": Known(f"link {_POSE}"),
     "link2": Known(f"link {_POSE}"),
     "axis2": Known("xyz"),
@@ -78,6 +106,10 @@ TABLE = {
 } | {
     kind: Known(" ".join(size.name.replace("path", "filename") for size in size_fields(shape)))
     for kind, shape in SHAPES.items()
+}
+TABLE |= {
+    tag: Known(" ".join(kinds), "model" if tag == "motor" else "")
+    for tag, kinds in ADDITIONS.items()
 }
 DRAKE = {tag for tag in TABLE if tag.startswith("ball_constraint")}
 DRAKE |= {"joint", "screw_thread_pitch"}

@@ -156,24 +156,26 @@ def _read_bound(limit: Node, name: str, blanks: tuple[float, ...]) -> float | No
     """Return an attribute of a <limit>; None for a blank, and without the attribute."""
     if not limit.has(name):
         return None
-    found = limit.number(name)
+    found = limit.number(name, infinite=True)
     if found in blanks:
         message = f"{name} {found:g} is a blank that nobody filled in: no {name} limit"
         limit.note("ignored", message)
         return None
-    return limit.number(name, low=0.0)
+    return limit.number(name, low=0.0, infinite=True)
 
 
-def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | None:
+def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | Array | None:
     """Return lower and upper of a <limit>; None without both, or where lower > upper."""
-    lower, upper = (limit.number(bound, 0.0) for bound in BOUNDS)
+    lower, upper = (limit.one_or_each(name, joint_type.dofs, infinite=True) for name in BOUNDS)
+    if np.ndim(lower) or np.ndim(upper):
+        return np.column_stack(np.broadcast_arrays(lower, upper))
     missing = [bound for bound in BOUNDS if not limit.has(bound)]
+    if not missing and (lower, upper) == UNLIMITED:
+        return None
     if not joint_type.bounded:
         if len(missing) < len(BOUNDS):
             message = f"lower and upper have no meaning for a {joint_type.name} joint"
             limit.note("ignored", message)
-        return None
-    if not missing and (lower, upper) == UNLIMITED:
         return None
     if len(missing) == len(BOUNDS) or lower > upper:
         found = f"lower {lower:g} > upper {upper:g}" if lower > upper else "no lower and upper"
@@ -183,7 +185,7 @@ def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | No
         limit.note("changed", f"no {missing[0]}: taken as 0, as URDF says")
     if lower == upper:
         limit.note("changed", f"lower = upper = {lower:g}: the joint is locked there")
-    return lower, upper
+    return float(lower), float(upper)
 
 
 def read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
@@ -191,8 +193,11 @@ def read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
     dynamics = node.only("dynamics")
     if dynamics is None:
         return {}
-    nonnegative = ("damping", "friction", "spring_stiffness")
-    damping, friction, stiffness = (dynamics.number(name, 0.0, low=0.0) for name in nonnegative)
+    friction, armature = (dynamics.number(name, 0.0, low=0.0) for name in ("friction", "armature"))
+    damping, stiffness = (
+        dynamics.one_or_each(name, joint_type.dofs, low=0.0)
+        for name in ("damping", "spring_stiffness")
+    )
     if friction and joint_type.dofs != 1:
         found = f"friction {friction:g}: a {joint_type.name} joint has none"
         message = f"{found}, only joints of one degree of freedom have"
@@ -202,5 +207,6 @@ def read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
         "damping": damping,
         "friction": friction,
         "stiffness": stiffness,
-        "rest": dynamics.number("spring_reference", 0.0),
+        "rest": dynamics.one_or_each("spring_reference", len(joint_type.positions)),
+        "armature": armature,
     }

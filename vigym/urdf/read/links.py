@@ -1,6 +1,7 @@
-"""Robots and links of URDF files; all values are checked before pybullet's loader reads any."""
+"""Robots, links and elements that URDF lacks; values are checked before pybullet reads any."""
 
-import os
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -8,25 +9,39 @@ from vigym.mechanism.elements.checks import Array
 from vigym.spatial import IDENTITY
 from vigym.urdf.read.beside import closing_frames, read_yaml
 from vigym.urdf.read.collisions import read_collisions, read_gazebo
-from vigym.urdf.read.dialect import note_unknown, version_of
+from vigym.urdf.read.dialect import (
+    ADDITIONS,
+    ANY,
+    BODY,
+    DIRECTION,
+    ONE,
+    POINT,
+    TABLE,
+    TEXT,
+    TWO,
+    note_unknown,
+    version_of,
+)
 from vigym.urdf.read.geometry import Color, read_materials, read_origin, read_visual
 from vigym.urdf.read.joints import joint_nodes, read_joint
 from vigym.urdf.read.loops import find_loops, read_loop
 from vigym.urdf.read.meshes import MeshFolders, mesh_folders
-from vigym.urdf.read.records import Link, LoopJoint, Robot, TreeJoint, UrdfSurface
+from vigym.urdf.read.records import Addition, Link, LoopJoint, Robot, TreeJoint, UrdfSurface
 from vigym.urdf.read.references import check_reference, find_references
-from vigym.urdf.read.xml import Node, parse_xml
+from vigym.urdf.read.xml import Node
 
 MOST_LINKS = 2000  # pybullet's loader recurses over links: long chains overflow its stack
+_OPTIONAL = {"kp", "kd", "effort", "targets", "viscous", "damping", "ratio", "offset"}
+_COUNTS = {POINT: 3, DIRECTION: 3, TWO: 2, ANY: None}
+_OWNERS = {"link": "body", "joint": "joint", "loop_joint": "joint"}  # argument for the name
 
 
-def read_robot(path: str | os.PathLike[str]) -> Robot:
-    """Return the records of a URDF file.
+def read_robot(robot: Node) -> Robot:
+    """Return the records of the element <robot> of a URDF file.
 
     Raises:
-        UrdfError: a file, element, number or reference that is missing, malformed or impossible.
+        UrdfError: an element, number or reference that is missing, malformed or impossible.
     """
-    robot = parse_xml(path, "robot")
     for error in note_unknown(robot, version_of(robot)):
         raise error
     loop_nodes = find_loops(robot)
@@ -36,14 +51,19 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
     links = [read_link(node, materials, surfaces, folders) for node in robot.children("link")]
     joints = [read_joint(node) for node in joint_nodes(robot)]
     loops = [read_loop(node, k) for k, node in enumerate(loop_nodes, start=1)]
+    additions = [read_addition(nodes) for nodes in addition_nodes(robot)]
     names = {link.name for link in links}
     joints, more = read_yaml(robot, names, joints)
     loops += [*more, *closing_frames(robot, [link.name for link in links], loops)]
-    return make_robot(robot, links, joints, loops)
+    return make_robot(robot, links, joints, loops, additions)
 
 
 def make_robot(
-    robot: Node, links: list[Link], joints: list[TreeJoint], loops: list[LoopJoint]
+    robot: Node,
+    links: list[Link],
+    joints: list[TreeJoint],
+    loops: list[LoopJoint],
+    additions: Sequence[Addition] = (),
 ) -> Robot:
     """Return the record of a robot or model, whose names and references are checked.
 
@@ -58,7 +78,7 @@ def make_robot(
         "link": {link.name for link in links},
         "joint": {joint.name for joint in joints},
     }
-    for reference in find_references(joints, loops):
+    for reference in find_references(joints, loops, additions):
         check_reference(robot.path, names, reference)
     return Robot(
         name=_name_of(robot),
@@ -66,6 +86,7 @@ def make_robot(
         links={link.name: link for link in links},
         joints={joint.name: joint for joint in joints},
         loops=loops,
+        additions=additions,
         notes=robot.notes,
     )
 
@@ -116,3 +137,41 @@ def _inertia(node: Node) -> Array:
     xx, yy, zz = (node.number(name) for name in ("ixx", "iyy", "izz"))
     xy, xz, yz = (node.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def addition_nodes(robot: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield elements that URDF lacks, each with the element around it."""
+    for parent in (robot, *robot.every()):
+        children = TABLE[parent.tag].children.split() if parent.tag in TABLE else ()
+        for tag in (tag for tag in ADDITIONS if tag in children):
+            yield from ((parent, node) for node in parent.children(tag))
+
+
+def read_addition(nodes: tuple[Node, Node]) -> Addition:
+    """Return one of `addition_nodes`.
+
+    Raises:
+        UrdfError: a value that is missing or malformed.
+    """
+    parent, node = nodes
+    owner = _OWNERS.get(parent.tag)
+    around = {} if owner is None else {owner: parent.text("name")}
+    values = around | _read_values(node)
+    model = node.only("model")
+    if model is not None:
+        values["model"] = _read_values(model)
+    return Addition(node.tag, node.place, values)
+
+
+def _read_values(node: Node) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, kind in ADDITIONS[node.tag].items():
+        if name in _OPTIONAL and not node.has(name):
+            continue
+        if kind in (TEXT, BODY):
+            values[name] = node.text(name)
+        elif kind == ONE:
+            values[name] = node.number(name, infinite=True)
+        else:
+            values[name] = node.numbers(name, _COUNTS[kind], infinite=True)
+    return values

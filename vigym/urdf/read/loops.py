@@ -7,8 +7,8 @@ the parent. `xyz` and `rpy` are the poses of the two joint frames in their links
 joint frame and, as the joint frames coincide at zero, in link2's. Without an axis it is x, as in a
 `<joint>`. Both `rpy` count here, as around RigidBodyDynamics.jl. ConstrainedDynamics.jl and Dojo.jl
 ignore the one of link2: their zero is the orientation of the links in the file. Isaac Sim reads no
-axis. Extensions: `<axis2>` (universal: the axis fixed in link2), `<limit lower upper velocity>` and
-`<dynamics>` of a `<joint>`.
+axis. Extensions: `<axis2>` (universal: the axis fixed in link2), `<limit lower upper velocity>`,
+`<dynamics>` and `<motor>` of a `<joint>`.
 
 `<constraint name type>`, proposed for ROS in https://github.com/ros/urdfdom/pull/264, with
 `<parent link>`, `<parent_origin>`, `<parent_axis>` and the same of the child. Each axis is a vector

@@ -1,7 +1,9 @@
 """Links, joints and loop joints of a URDF file; poses and axes are relative to links."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +33,14 @@ class UrdfSurface:
     """Contact parameters of a link.
 
     Attributes:
-        friction: coefficients (along, across) `direction`, at most LARGEST_FRICTION.
+        friction: coefficients (along, across) `direction`, and backward if it differs from along,
+            each at most LARGEST_FRICTION.
         torsion: coefficient of torsional friction [m].
         restitution: coefficient in [0, 1].
         direction: first friction direction in the frame of the shape (3,).
     """
 
-    friction: tuple[float, float] = (0.8, 0.8)
+    friction: tuple[float, ...] = (0.8, 0.8)
     torsion: float = 0.0
     restitution: float = 0.0
     direction: Array = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
@@ -50,9 +53,10 @@ class UrdfCollision:
     Attributes:
         name: as written, empty without.
         place: the element in words.
-        shape: its own pose is not used; None for a point.
+        shape: its own pose is not used; None for a point or a ball that touches the ground alone.
         pose: in the link.
         surface: contact parameters.
+        radius: of that ball [m]; 0 for a point, and for a shape.
     """
 
     name: str
@@ -60,6 +64,7 @@ class UrdfCollision:
     shape: Shape | None
     pose: Pose
     surface: UrdfSurface
+    radius: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +115,8 @@ class UrdfJoint(JointParameters):
         child: link name.
         axis: unit vector in the joint frame (3,).
         axis2: second axis of a universal joint in the joint frame (3,), perpendicular to `axis`.
-        limits: lower and upper value [rad or m]; None where the type or the file has none.
+        limits: lower and upper value [rad or m], or (dofs, 2) with pairs of them; None where the
+            type or the file has none.
     """
 
     name: str
@@ -120,7 +126,7 @@ class UrdfJoint(JointParameters):
     child: str
     axis: Array
     axis2: Array | None = None
-    limits: tuple[float, float] | None = None
+    limits: tuple[float, float] | Array | None = None
 
     @property
     def joint_type(self) -> JointType:
@@ -163,8 +169,23 @@ class LoopJoint(UrdfJoint):
 
 
 @dataclass(frozen=True, eq=False)
+class Addition:
+    """Element that URDF lacks.
+
+    Attributes:
+        tag: key of `ADDITIONS`.
+        place: the element in words.
+        values: arguments of `Mechanism.add_TAG` by name, in the frame of the link.
+    """
+
+    tag: str
+    place: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
 class Robot:
-    """Links, joints and loop joints of one file in its order, and the reader's notes.
+    """Links, joints and all else of one file in its order, and the reader's notes.
 
     `placement` is the pose of the root link in the world.
     """
@@ -174,6 +195,7 @@ class Robot:
     links: dict[str, Link]
     joints: dict[str, TreeJoint]
     loops: list[LoopJoint] = field(default_factory=list)
+    additions: Sequence[Addition] = ()
     notes: list[Note] = field(default_factory=list)
     placement: Pose = IDENTITY
 

@@ -1,17 +1,20 @@
 """References of a URDF file: the links that joints connect, and the joints that others follow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import UrdfError
-from vigym.urdf.read.records import LoopJoint, TreeJoint
+from vigym.urdf.read.dialect import ADDITIONS, BODY
+from vigym.urdf.read.records import Addition, LoopJoint, TreeJoint
 
 Reference = tuple[str, str, str]  # element in words; "link" or "joint" and the name of that
 
 
-def find_references(joints: list[TreeJoint], loops: list[LoopJoint]) -> Iterator[Reference]:
-    """Yield the references of joints; a loop may close on the world, which needs no link."""
+def find_references(
+    joints: list[TreeJoint], loops: list[LoopJoint], additions: Sequence[Addition]
+) -> Iterator[Reference]:
+    """Yield the references of elements; loops and additions may have the world without a link."""
     for joint in joints:
         yield f"{joint.place} <parent>", "link", joint.parent
         yield f"{joint.place} <child>", "link", joint.child
@@ -19,6 +22,10 @@ def find_references(joints: list[TreeJoint], loops: list[LoopJoint]) -> Iterator
         for link in (loop.parent, loop.child):
             if link != WORLD:
                 yield loop.place, "link", link
+    for each in additions:
+        for end in (name for name, kind in ADDITIONS[each.tag].items() if kind == BODY):
+            if each.values[end] != WORLD:
+                yield each.place, "link", each.values[end]
     for joint in joints:
         if joint.mimic is not None and not joint.is_fixed:  # a fixed joint follows no other joint
             yield joint.mimic.place, "joint", joint.mimic.joint

@@ -135,41 +135,53 @@ class Node:
             raise self.error(f"{missing} {attribute}", f"the attribute {attribute}")
         return value
 
-    def number(self, attribute: str, default: float | None = None, low: float = -np.inf) -> float:
-        """Return an attribute that is a finite number >= `low`; required without a `default`.
+    def number(
+        self,
+        attribute: str,
+        default: float | None = None,
+        low: float = -np.inf,
+        infinite: bool = False,
+    ) -> float:
+        """Return an attribute that is a number >= `low`; required without a `default`.
 
         Raises:
-            UrdfError: a missing attribute or another value.
+            UrdfError: a missing attribute or another value; infinity, unless `infinite`.
         """
-        if default is not None and not self.has(attribute):
-            return default
-        text = self.text(attribute)
-        value = _finite(text)
-        expected = f"a finite number{_bound(low)}"
-        if value is None or value < low:
-            raise self.error(f"{attribute}={_short(text)}", expected)
-        return value
+        given = None if default is None else (default,)
+        return float(self.numbers(attribute, 1, given, low, infinite)[0])
 
     def numbers(
         self,
         attribute: str,
-        count: int,
+        count: int | None,
         default: tuple[float, ...] | None = None,
         low: float = -np.inf,
+        infinite: bool = False,
     ) -> Array:
-        """Return an attribute of `count` finite numbers >= `low` separated by blanks (count,).
+        """Return an attribute of `count` numbers >= `low` separated by blanks (count,); None: any.
 
         Raises:
-            UrdfError: a missing attribute without `default`, or another value.
+            UrdfError: a missing attribute without `default`, or another value; infinity, unless
+                `infinite`.
         """
         if default is not None and not self.has(attribute):
             return np.array(default)
         text = self.text(attribute)
-        values = _finite_numbers(text, count, low)
+        values = _numbers_of(text, count, low, infinite)
         if values is None:
-            expected = f"{count} finite numbers{_bound(low)} separated by blanks"
+            expected = f"{_counted(count, infinite)}{_bound(low)}"
+            expected += "" if count == 1 else " separated by blanks"
             raise self.error(f"{attribute}={_short(text)}", expected)
         return values
+
+    def one_or_each(
+        self, attribute: str, count: int, low: float = -np.inf, infinite: bool = False
+    ) -> float | Array:
+        """Return an attribute that is one number >= `low`, or `count` of them; 0 without it."""
+        several = len(self.element.get(attribute, "").split()) > 1
+        if several and count > 1:
+            return self.numbers(attribute, count, None, low, infinite)
+        return self.number(attribute, 0.0, low, infinite)
 
     def content(self, count: int = 1, low: float = -np.inf) -> Array:
         """Return `count` finite numbers >= `low` (count,) of the text or the attribute `value`.
@@ -178,7 +190,7 @@ class Node:
             UrdfError: another text.
         """
         text = self.element.get("value") or self.element.text or ""
-        values = _finite_numbers(text, count, low)
+        values = _numbers_of(text, count, low)
         if values is None:
             expected = f"{count} finite number{'s' * (count > 1)}{_bound(low)}"
             expected += _XACRO if _has_expression(text) else ""
@@ -286,18 +298,25 @@ def _bound(low: float) -> str:
     return f" >= {low:g}" if low > -np.inf else ""
 
 
-def _finite(text: str) -> float | None:
-    text = text.strip()
-    value = float(text) if _NUMBER.fullmatch(text) else np.inf
-    return value if np.isfinite(value) else None
+def _counted(count: int | None, infinite: bool = False) -> str:
+    kind = "" if infinite else "finite "
+    return f"a {kind}number" if count == 1 else f"{count or ''} {kind}numbers".strip()
 
 
-def _finite_numbers(text: str, count: int, low: float) -> Array | None:
-    """Return the `count` finite numbers >= `low` of a text (count,), None if it has others."""
-    values = [_finite(word) for word in text.split()]
-    if len(values) != count or any(value is None or value < low for value in values):
+def _numbers_of(text: str, count: int | None, low: float, infinite: bool = False) -> Array | None:
+    """Return the `count` numbers >= `low` of a text (count,), None if it has others."""
+    values = [_number(word, infinite) for word in text.split()]
+    counted = len(values) == (count or max(len(values), 1))
+    if not counted or any(value is None or value < low for value in values):
         return None
     return np.array(values, dtype=np.float64)
+
+
+def _number(word: str, infinite: bool) -> float | None:
+    if infinite and word in ("inf", "-inf"):
+        return float(word)
+    value = float(word) if _NUMBER.fullmatch(word) else np.inf
+    return value if np.isfinite(value) else None
 
 
 def _short(text: str, quote: str = '"') -> str:

@@ -17,14 +17,16 @@ import numpy as np
 from vigym.files import write_file
 from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.bodies import WORLD, Frame
-from vigym.mechanism.elements.collisions import Collision
+from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.couplings import Coupling
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joint_types import JOINT_TYPES
-from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint
+from vigym.mechanism.elements.joints import FLOATING_SUFFIX
 from vigym.spatial import batch_rotation_matrix
 from vigym.urdf.read.records import LARGEST_FRICTION
 from vigym.urdf.write.elements import (
     LinkFrame,
+    addition_element,
     body_element,
     collision_elements,
     element_of,
@@ -65,6 +67,7 @@ def to_urdf(mech: Elements, path: str | os.PathLike[str] | None = None) -> str:
     ]
     elements += _link_elements(mech, layout)
     elements += _joint_elements(mech, layout)
+    elements += _additions(mech, layout)
     robot = element_of("robot", elements, name=mech.name)
     ET.indent(robot)
     text = '<?xml version="1.0"?>\n' + ET.tostring(robot, encoding="unicode") + "\n"
@@ -75,62 +78,69 @@ def to_urdf(mech: Elements, path: str | os.PathLike[str] | None = None) -> str:
 
 def _link_elements(mech: Elements, layout: _Layout) -> Iterator[ET.Element]:
     """Yield the links: the root, bodies, frames."""
-    collisions_of = _collisions_by_link(mech)
+    centers = _centers(mech, layout)
     for name in dict.fromkeys([layout.root, *mech.bodies, *mech.frames]):
         link = layout.links[name]
-        children: list[ET.Element] = []
-        collisions = collisions_of.get(name, [])
-        if collisions:
-            body = mech.bodies[collisions[0].body]
-            body_frame = LinkFrame(body.name, body.position, layout.links[body.name].rotation)
-            children = collision_elements(collisions, link, body_frame)
         if name in mech.bodies:
-            yield body_element(mech.bodies[name], link, children)
+            body = mech.bodies[name]
+            collisions = [each for each in mech.collisions.values() if each.body == name]
+            frame = LinkFrame(name, body.position, link.rotation)
+            more = collision_elements(collisions, link, frame)
+            for tag, records in (("skate", mech.skates), ("wheel", mech.wheels)):
+                own = [record for record in records.values() if record.body == name]
+                more += [addition_element(tag, record, centers) for record in own]
+            yield body_element(body, link, more)
         else:
             shapes = mech.world_shapes if name == WORLD else ()
             visuals = [visual_element(shape, link, link) for shape in shapes]
-            yield element_of("link", [*visuals, *children], name=name)
+            yield element_of("link", visuals, name=name)
 
 
 def _joint_elements(mech: Elements, layout: _Layout) -> Iterator[ET.Element]:
     """Yield the joints: of the tree, of frames, of loops."""
-    links = layout.links
+    links, motors = layout.links, mech.motors
     closing = {joint.name for joint in mech.closing_joints}
-    followers = {coupling.joint: coupling for coupling in mech.couplings.values()}
     for joint in mech.joints.values():
         if joint.name not in closing:
-            coupling = followers.get(joint.name)
-            yield joint_element(joint, links[joint.parent], links[joint.child], coupling)
+            coupling = mech.couplings.get(joint.name)
+            mimic = coupling if coupling and _is_mimic(mech, coupling) else None
+            ends = links[joint.parent], links[joint.child]
+            yield joint_element(joint, *ends, mimic, motors.get(joint.name))
     for parent, child in layout.fixed:
         name = _unused_name(f"{child}_mount", mech.joints)
         yield fixed_joint_element(name, links[parent], links[child])
     for joint in mech.closing_joints:
-        yield loop_joint_element(joint, links[joint.parent], links[joint.child])
+        ends = links[joint.parent], links[joint.child]
+        yield loop_joint_element(joint, *ends, motors.get(joint.name))
+
+
+def _is_mimic(mech: Elements, coupling: Coupling) -> bool:
+    """Return whether URDF has a coupling: one of joints, with the name of that which follows."""
+    known = coupling.type == "mimic" and coupling.name == coupling.joint
+    return known and coupling.other in mech.joints
+
+
+def _additions(mech: Elements, layout: _Layout) -> Iterator[ET.Element]:
+    """Yield what URDF lacks, and connects links or joints."""
+    centers = _centers(mech, layout)
+    for spring in mech.springs.values():
+        yield addition_element("spring", spring, centers)
+    for a, b in mech.pairs:
+        yield ET.Element("pair", a=a, b=b)
+    for coupling in mech.couplings.values():
+        if not _is_mimic(mech, coupling):
+            yield addition_element("coupling", coupling, centers)
+
+
+def _centers(mech: Elements, layout: _Layout) -> dict[str, Array]:
+    """Return the origin of each body's frame in its link (3,), and that of the world."""
+    bodies = mech.bodies.values()
+    found = {body.name: layout.links[body.name].coordinates(body.position) for body in bodies}
+    return found | {WORLD: np.zeros(3)}
 
 
 def _unused_name(name: str, taken: Container[str]) -> str:
     return _unused_name(name + "_", taken) if name in taken else name
-
-
-def _collisions_by_link(mech: Elements) -> dict[str | None, list[Collision]]:
-    """Return the collisions by the link that gets them; None has those without a link.
-
-    A link has one <contact>; other surfaces of a body go to the links of its frames.
-    """
-    found: dict[str | None, list[Collision]] = {}
-    for collision in mech.collisions.values():
-        frames = [frame.name for frame in mech.frames.values() if frame.body == collision.body]
-        frames.sort(key=lambda name: name != collision.name)
-        links = [collision.body, *frames]
-        surface = _surface(collision)
-        same = [name for name in links if name in found and _surface(found[name][0]) == surface]
-        free = [name for name in links if name not in found]
-        found.setdefault(next(iter(same + free), None), []).append(collision)
-    return found
-
-
-def _surface(collision: Collision) -> tuple[float, ...]:
-    return float(collision.friction[0]), collision.restitution, collision.torsion
 
 
 def _layout(mech: Elements) -> _Layout:
@@ -187,54 +197,40 @@ def _faults(mech: Elements) -> Iterator[str]:
         found = f"found {mech.gravity.tolist()}, expected {_GRAVITY}"
         yield f"gravity: {found}; set `gravity` again after loading"
     unsupported = (
-        ("spring", mech.springs),
         ("potential", mech.potentials),
         ("velocity constraint", mech.velocity_constraints),
-        ("skate", mech.skates),
-        ("wheel", mech.wheels),
     )
     for kind, names in unsupported:
         for name in names:
             yield f"{kind} {name!r}: found a {kind}, expected none; add it again after loading"
-    for a, b in mech.pairs:
-        found = "found bodies that touch each other, expected none"
-        yield f"pair {a!r}, {b!r}: {found}; pair them again after loading"
     yield from _collision_faults(mech)
     for name in mech.tracks:
         kind = "curve, surface or custom joint"
         yield f"{kind} {name!r}: found one, which URDF does not have, expected none"
     for motion in mech.motions.values():
         yield f"motion of {motion.coordinate!r}: found a prescribed motion, expected none"
-    for coupling in mech.couplings.values():
-        for name in (coupling.joint, coupling.other):
-            if name not in mech.joints:
-                found = f"found the coordinate {name!r}"
-                expected = "expected joints of one degree of freedom"
-                yield f"coupling {coupling.name!r}: {found}, {expected}"
     yield from _root_faults(mech)
-    for name in (mech.name, *mech.bodies, *mech.joints, *mech.frames, *mech.collisions):
+    additions = (*mech.springs, *mech.couplings, *mech.skates, *mech.wheels)
+    named = (*mech.bodies, *mech.joints, *mech.frames, *mech.collisions, *additions)
+    for name in (mech.name, *named):
         if _NOT_IN_XML.search(name):
             yield f"name {name!r}: found a character that XML does not allow, expected others"
-    closing = {joint.name for joint in mech.closing_joints}
     for joint in mech.joints.values():
-        for fault in _joint_faults(joint, joint.name in closing):
-            yield f"joint {joint.name!r}: {fault}"
+        if joint.velocity == 0.0 and joint.name in mech.motors:
+            yield f"joint {joint.name!r}: found velocity 0 with a motor, expected a number > 0"
+        row, limits = joint.joint_type, joint.limits
+        if row.dofs == 1 and not row.bounded and limits is not None and np.isfinite(limits).any():
+            found = f"found limits {limits.tolist()} on type {joint.type!r}"
+            yield f"joint {joint.name!r}: {found}, expected one of: {', '.join(_BOUNDED_TYPES)}"
 
 
 def _collision_faults(mech: Elements) -> Iterator[str]:
-    """Yield friction that a file cannot express, and bodies with more surfaces than links."""
+    """Yield friction that is not read from files."""
     for collision in mech.collisions.values():
-        friction = tuple(collision.friction.tolist())
-        if len(set(friction)) > 1:
-            yield f"collision {collision.name!r}: found friction {friction}, expected one number"
-        elif friction[0] > LARGEST_FRICTION:
+        largest = collision.friction.max()
+        if largest > LARGEST_FRICTION:
             expected = f"expected at most {LARGEST_FRICTION:g}, as is read from files"
-            yield f"collision {collision.name!r}: found friction {friction[0]:g}, {expected}"
-    for collision in _collisions_by_link(mech).get(None, []):
-        values = f"friction, restitution, torsion {_surface(collision)}"
-        found = f"found one more {values} on body {collision.body!r}"
-        expected = "expected one for each of its links: add a frame"
-        yield f"collision {collision.name!r}: {found}, {expected}"
+            yield f"collision {collision.name!r}: found friction {largest:g}, {expected}"
 
 
 def _root_faults(mech: Elements) -> Iterator[str]:
@@ -255,47 +251,16 @@ def _root_faults(mech: Elements) -> Iterator[str]:
     yield f"body {floating[0]!r}: found no joint that carries it, and {others}, expected {expected}"
 
 
-def _joint_faults(joint: Joint, closes_loop: bool) -> Iterator[str]:
-    yield from _limit_faults(joint)
-    for quantity in ("damping", "stiffness"):
-        value = getattr(joint, quantity)
-        if np.ndim(value):
-            yield f"found {quantity} {value.tolist()}, expected one number for all coordinates"
-    if joint.armature:
-        yield f"found armature {joint.armature:g}, expected 0"
-    if joint.effort is not None and not np.isfinite(joint.effort):
-        yield "found unlimited effort, expected a finite number"
-    if len(set(joint.rest)) > 1:
-        yield f"found rest {joint.rest}, expected one number for all coordinates"
-
-
-def _limit_faults(joint: Joint) -> Iterator[str]:
-    """Yield limits that the format does not have; infinite ones alone are no limits."""
-    if joint.limits is None or np.isinf(joint.limits).all():
-        return
-    found = f"found limits {joint.limits.tolist()}"
-    if not joint.joint_type.bounded:
-        yield f"{found} on type {joint.type!r}, expected one of: {', '.join(_BOUNDED_TYPES)}"
-    elif np.isinf(joint.limits).any():
-        yield f"{found}, expected finite numbers, or none"
-
-
 def _comments(mech: Elements, layout: _Layout) -> Iterator[str]:
     """Yield elements that the file does not hold and the motion does not depend on."""
     if mech.ground is not None:
         yield "the ground is not in this file: it is an argument of load_urdf"
-    for motor in mech.motors.values():
-        values = f"kp {motor.kp:g}, kd {motor.kd:g}, effort {motor.effort:g}"
-        place = f"motor of joint {motor.joint!r}"
-        yield f"{place} is not in this file ({values}): add it again after loading"
-    for coupling in mech.couplings.values():
-        if (coupling.name, coupling.type) != (coupling.joint, "mimic"):
-            written = f"written as <mimic> of joint {coupling.joint!r}"
-            yield f"coupling {coupling.name!r}: a {coupling.type}, {written}"
+    for name in mech.starts:
+        yield f"start {name!r} is not in this file: a state of an SRDF file beside it may have it"
     closing = {joint.name for joint in mech.closing_joints}
     for joint in mech.joints.values():
-        if joint.velocity is not None and not 0.0 < joint.velocity < np.inf:
-            yield f"joint {joint.name!r}: velocity {joint.velocity:g} is read as no limit"
+        if joint.velocity == 0.0:
+            yield f"joint {joint.name!r}: velocity 0 is read as no limit"
         if joint.dofs == 0 and joint.name not in closing:
             merged = f"readers make one body of {joint.parent!r} and {joint.child!r}"
             yield f"joint {joint.name!r}: fixed, {merged}"
