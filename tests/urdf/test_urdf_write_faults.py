@@ -92,6 +92,14 @@ FAULTS = {
         lambda: hinge(effort=np.inf),
         "joint 'j': found unlimited effort, expected a finite number",
     ),
+    "cone of a ball": (
+        lambda: hinge("spherical", swing=0.5),
+        "'j': found swing 0.5, expected None",
+    ),
+    "friction of a ball": (
+        lambda: hinge("spherical", friction=0.1),
+        "joint 'j': found friction 0.1 of a ball, expected 0",
+    ),
     "limits of a hinge without end": (
         lambda: hinge(limits=(-1, 1)),
         r"joint 'j': found limits \[\[-1.0, 1.0\]\] on type 'continuous', expected one of: revolute, prismatic",

@@ -261,6 +261,10 @@ def _joint_faults(joint: Joint, closes_loop: bool) -> Iterator[str]:
         value = getattr(joint, quantity)
         if np.ndim(value):
             yield f"found {quantity} {value.tolist()}, expected one number for all coordinates"
+    for angle in joint.angle_limits:
+        yield f"found {angle} {getattr(joint, angle)}, expected None"
+    if joint.friction and joint.joint_type.has_quaternion:
+        yield f"found friction {joint.friction:g} of a ball, expected 0"
     if joint.armature:
         yield f"found armature {joint.armature:g}, expected 0"
     if joint.effort is not None and not np.isfinite(joint.effort):
