@@ -59,6 +59,20 @@ def test_a_height_field_is_terrain(tmp_path):
     assert mech.ground.terrain.height(0.3 + 0.5, 0.0) == pytest.approx(0.2)
 
 
+@pytest.mark.parametrize(("height", "reached"), [(-0.01, False), (-0.3, True)])
+def test_a_field_all_below_a_plane_is_out_of_reach(tmp_path, height, reached):
+    """dm_control's quadruped has a flat field, which tasks fill, 10 mm below its floor."""
+    top = 0 if height == -0.01 else 1
+    mech = read(
+        tmp_path,
+        f"""<asset><hfield name="h" nrow="2" ncol="2" size="1 1 0.5 0.1" elevation="0 0 0 {top}"/></asset>
+        <worldbody><geom type="hfield" hfield="h" pos="0 0 {height}"/><geom type="plane" size="1 1 1"/>
+        {BALL}</worldbody>""",
+    )
+    assert (mech.ground.terrain is not None) == reached
+    assert bool(mech.pairs) == reached  # with the plane, as an obstacle
+
+
 def test_pixels_of_a_file_are_the_heights_of_a_field(tmp_path):
     pixels = np.zeros((3, 4), np.uint8)
     pixels[0, 1] = 255  # the first row of a picture has the largest y

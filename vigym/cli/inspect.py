@@ -26,7 +26,7 @@ from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfE
 from vigym.mechanism.elements.shapes import Mesh, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.summary import describe, describe_joint, mass_properties
-from vigym.mechanism.topology.arms import looks_like_arm, suggest_fixed
+from vigym.mechanism.topology.bases import looks_like_arm, suggest_fixed
 from vigym.robot_files import load
 from vigym.urdf.convert.inertias import is_point
 from vigym.urdf.convert.survey import fault_of, survey

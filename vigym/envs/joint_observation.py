@@ -1,5 +1,6 @@
 """Joint coordinates of any mechanism as observation."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,7 @@ class JointObservation:
 
 
 def joint_observation(
-    mechanism: Mechanism, distance: float, velocity: float, without: str | None = None
+    mechanism: Mechanism, distance: float, velocity: float, without: Collection[str] = ()
 ) -> JointObservation:
     """Return the observation of all joint coordinates.
 
@@ -46,7 +47,7 @@ def joint_observation(
         mechanism: with the joints.
         distance: bound of translations [m].
         velocity: bound of joint velocities [rad/s or m/s].
-        without: name of a joint that is left out.
+        without: names of joints that are left out.
     """
     bounds: list[float] = []  # of the positions, NaN for angles
     observed: list[bool] = []  # of the positions
@@ -56,8 +57,8 @@ def joint_observation(
         angles = 0 if joint_type.has_quaternion else len(joint_type.rotations)
         quaternion = 4 if joint_type.has_quaternion else 0
         bounds += [distance] * len(joint_type.translations) + [1.0] * quaternion + [np.nan] * angles
-        observed += [joint.name != without] * len(joint_type.positions)
-        velocities += [joint.name != without] * joint.dofs
+        observed += [joint.name not in without] * len(joint_type.positions)
+        velocities += [joint.name not in without] * joint.dofs
     is_angle = np.isnan(bounds)
     columns, others = np.flatnonzero(is_angle & observed), np.flatnonzero(~is_angle & observed)
     rates = np.flatnonzero(velocities)

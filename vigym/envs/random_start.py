@@ -13,6 +13,7 @@ from vigym.envs.task import Start, Task
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.analysis import loop_sizes
+from vigym.mechanism.topology.bases import free_bases
 from vigym.mechanism.topology.graph import tree_joints_on_loops
 from vigym.mechanism.topology.joint_frames import (
     child_orientation,
@@ -43,7 +44,7 @@ class RandomStart:
     Args:
         mechanism: with the joints.
         start: joint or coordinate name -> position [rad, m].
-        base: pose (7,) of the first floating body: position [m], quaternion (w, x, y, z).
+        poses: floating joint -> pose (7,): position [m], quaternion (w, x, y, z).
 
     Raises:
         ValueError: `start` names no such joint, joints of a loop that depend on each other, or a
@@ -54,7 +55,7 @@ class RandomStart:
         self,
         mechanism: Mechanism,
         start: Mapping[str, float] | None = None,
-        base: Array | None = None,
+        poses: Mapping[str, Array] | None = None,
     ) -> None:
         named = _positions_by_joint(mechanism, start or {})
         self._mechanism = mechanism
@@ -63,10 +64,8 @@ class RandomStart:
         if self._by_name:
             self._joints = independent_joints(mechanism, list(named))
         self._centers = _centers(mechanism, self._joints, named)
-        self._is_moved = bool(named) or base is not None
-        floating = [joint for joint in self._joints if joint.type == "floating"]
-        if base is not None:
-            self._centers[floating[0].name] = base
+        self._is_moved = bool(named or poses)
+        self._centers |= poses or {}
 
     def __call__(self, rng: np.random.Generator, scale: float) -> tuple[Start, Start]:
         """Return joint positions and velocities; those of loops are by name, or none at scale 0."""
@@ -225,12 +224,11 @@ class GivenStart:
         return _merged(self.velocities, drawn, mechanism.velocity_names)
 
     def places_base(self, mechanism: Mechanism) -> bool:
-        """Return whether the height of a floating body is given, which is not moved then."""
-        if not isinstance(self.positions, Mapping):
+        """Return whether the height of a base is given, which is not moved then."""
+        if not isinstance(self.positions, Mapping) or mechanism.ground is None:
             return self.positions is not None
-        floating = [joint for joint in mechanism.tree_joints if joint.type == "floating"]
-        names = {name for joint in floating for name in (joint.name, joint.position_names[2])}
-        return bool(names & set(self.positions))
+        names, normal = set(self.positions), mechanism.ground.normal
+        return any(base.sets_height(names, normal) for base in free_bases(mechanism))
 
 
 RANDOM_START = GivenStart()

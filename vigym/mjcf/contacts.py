@@ -33,7 +33,10 @@ PAIRABLE = (
     "no contact: of two bodies one has to have only spheres, capsules and ellipsoids, the other "
     "these or boxes; other shapes touch the ground alone"
 )
-FIELDS = "no contact: a height field is ground, where it is level, of square cells and the first"
+FIELDS = (
+    "no contact: a height field is ground, where it is level, of square cells, the first, and "
+    "not all below a level plane"
+)
 MIXED = "friction of pairs is the geometric mean of both"
 OWN = f"friction and condim of their own: one number on the ground; elsewhere {MIXED}"
 
@@ -193,13 +196,16 @@ def _add_pairs(robot: Robot, pairs: list[tuple[str, str]]) -> None:
 def _find_ground(robot: Robot) -> int | None:
     """Return the geom that is the ground: a level height field, else the most level plane.
 
-    None without.
+    A field below a level plane is out of reach. None without.
     """
     m = robot.model
     still = [geom for geom in geoms_of(robot, 0) if _collides(robot, geom)]
     fields = [geom for geom in still if m.geom_type[geom] == FIELD and _is_level(robot, geom)]
     planes = [geom for geom in still if m.geom_type[geom] == PLANE]
     planes.sort(key=lambda geom: float(m.opt.gravity @ robot.pose("geom", geom).rotation[:, 2]))
+    poses = [robot.pose("geom", geom) for geom in planes]
+    floor = max((p.position[2] for p in poses if p.rotation[2, 2] > 1.0 - LEVEL), default=-np.inf)
+    fields = [geom for geom in fields if _heights(robot, geom).max() > floor]
     return next(iter([*fields, *planes]), None)
 
 
@@ -207,6 +213,17 @@ def _is_level(robot: Robot, geom: int) -> bool:
     turn = robot.pose("geom", geom).rotation
     cells = _cells(robot, geom)
     return bool(np.abs(turn - np.eye(3)).max() < LEVEL and np.ptp(cells) < LEVEL * cells.max())
+
+
+def _heights(robot: Robot, geom: int) -> Array:
+    """Return the heights (n_x, n_y) [m] of a height field that is level."""
+    m, field = robot.model, int(robot.model.geom_dataid[geom])
+    rows, columns = int(m.hfield_nrow[field]), int(m.hfield_ncol[field])
+    start = int(m.hfield_adr[field])
+    data = np.array(m.hfield_data[start : start + rows * columns], np.float64)
+    base, scale = robot.pose("geom", geom).position[2], m.hfield_size[field][2]
+    heights: Array = base + scale * data.reshape(rows, columns).T
+    return heights
 
 
 def _cells(robot: Robot, geom: int) -> Array:
@@ -223,14 +240,8 @@ def _ground_of(robot: Robot, geom: int) -> Ground:
     if m.geom_type[geom] == PLANE:
         normal = pose.rotation[:, 2]
         return Ground(height=float(normal @ pose.position), normal=normal)
-    field = int(m.geom_dataid[geom])
-    rows, columns = int(m.hfield_nrow[field]), int(m.hfield_ncol[field])
-    start = int(m.hfield_adr[field])
-    data = np.array(m.hfield_data[start : start + rows * columns], np.float64)
-    half = m.hfield_size[field]
-    heights = pose.position[2] + half[2] * data.reshape(rows, columns).T
-    terrain = Terrain(heights, float(_cells(robot, geom)[0]), pose.position[:2] - half[:2])
-    return Ground(terrain=terrain)
+    origin = pose.position[:2] - m.hfield_size[int(m.geom_dataid[geom])][:2]
+    return Ground(terrain=Terrain(_heights(robot, geom), float(_cells(robot, geom)[0]), origin))
 
 
 def _collides(robot: Robot, geom: int) -> bool:

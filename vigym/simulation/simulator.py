@@ -222,12 +222,12 @@ class Simulator:
             velocities: the same for velocities (n_velocities,) [rad/s, m/s].
             base: floating body -> dict of position, orientation, velocity, angular_velocity.
             mask: (batch,) environments to reset, all by default; (1,) without a batch.
-            place_on_ground: whether floating bodies are moved along the ground's normal until
-                their contacts, and those of the bodies they carry, just touch it. Bodies connected
-                by loop-closing joints or contact pairs move as one; a loop-closing joint to the
-                world keeps them in place. A contact that starts below the ground, like a joint that
-                starts beyond its limits, never goes further and is led back by 1e-6 (m, rad) a
-                step at most, no faster than a body falls as deep.
+            place_on_ground: whether floating bodies are moved along the ground's normal until their
+                contacts, and those of the bodies they carry, just touch it; bases that are free in
+                a plane move in it. Bodies connected by loop-closing joints or contact pairs move as
+                one; a loop-closing joint to the world keeps them in place. A contact that starts
+                below the ground, like a joint that starts beyond its limits, never goes further and
+                is led back by 1e-6 (m, rad) a step at most, no faster than a body falls as deep.
             overlaps: "hold": as said above; "refuse": an error names the contacts that start deep.
             terrain_map: number of the map of the ground's terrain, in a batch also (batch,); None:
                 as before, at first 0.

@@ -14,6 +14,7 @@ from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.motors import Motor
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.bases import robot_base
 
 CONTROLS = ("torque", "position", "velocity")
 REACH = 0.5 * np.pi  # of a target from the start, for joints without limits [rad or m]
@@ -100,8 +101,8 @@ def with_actuators(mechanism: Mechanism, efforts: Given, automatic: bool) -> Mec
         MechanismError: no actuated joint.
     """
     mechanism = with_efforts(mechanism, efforts)
-    floats = any(joint.type == "floating" for joint in mechanism.tree_joints)
-    walks = automatic and efforts is None and floats and bool(mechanism.ground_contact_names)
+    walks = automatic and efforts is None and robot_base(mechanism) is not None
+    walks = walks and bool(mechanism.ground_contact_names)
     mechanism = without_dependent_motors(mechanism, walks, efforts)
     if not mechanism.actuator_names:
         expected = "a joint with an effort (URDF, SDF) or an actuator (MJCF)"

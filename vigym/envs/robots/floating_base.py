@@ -1,4 +1,4 @@
-"""State of a robot that floats: pose and velocity of its base, falls; shapes without contact."""
+"""State of a robot's free base: its pose and velocity, falls; shapes without contact."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -7,22 +7,17 @@ import numpy as np
 
 from vigym.envs.arrays import Array, Flags, rotate_to_body, stack, unstack
 from vigym.envs.options import is_number, require
+from vigym.envs.robots.terrain import height_above_ground
 from vigym.envs.task import Quantities
-from vigym.mechanism.elements.bodies import WORLD, Ground
+from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.bases import robot_base
 from vigym.mechanism.topology.joint_frames import relative_pose
+from vigym.simulation.simulator import Simulator
 from vigym.spatial import quaternion_product, rotation_matrix
 
 MAX_SPEED, MAX_SPIN = 50.0, 100.0  # bounds of observations [m/s], [rad/s]
-
-
-def floating_joint_of(mechanism: Mechanism) -> Joint | None:
-    """Return the joint by which a robot floats in the world; None for one that is fixed."""
-    for joint in mechanism.tree_joints:
-        if joint.type == "floating" and joint.parent == WORLD:
-            return joint
-    return None
 
 
 def moved_base(
@@ -30,8 +25,8 @@ def moved_base(
     joint: Joint,
     position: Sequence[float] | None,
     orientation: Sequence[float] | None,
-) -> Array | None:
-    """Return the pose (7,) of the floating body where the file's root link has a given pose.
+) -> dict[str, Array]:
+    """Return the pose (7,) of a floating body where the file's root link has a given pose.
 
     Args:
         mechanism: of the file.
@@ -40,13 +35,13 @@ def moved_base(
         orientation: of the root link, quaternion (w, x, y, z); None: the identity.
 
     Returns:
-        Position of the centre of mass [m] and quaternion of the body; None where none is given.
+        By joint, position of the centre of mass [m] and quaternion; nothing where none is given.
 
     Raises:
         ValueError: not three or four finite numbers, or a quaternion of length zero.
     """
     if position is None and orientation is None:
-        return None
+        return {}
     origin = _numbers("base_position", (0.0, 0.0, 0.0) if position is None else position, 3)
     turn = _numbers("base_orientation", (1.0, 0, 0, 0) if orientation is None else orientation, 4)
     length = float(np.sqrt(turn @ turn))
@@ -54,7 +49,7 @@ def moved_base(
     turn = turn / length
     pose = relative_pose(mechanism, joint.parent, joint.child)
     center = origin + rotation_matrix(turn) @ pose[:3]
-    return np.concatenate((center, quaternion_product(turn, pose[3:])))
+    return {joint.name: np.concatenate((center, quaternion_product(turn, pose[3:])))}
 
 
 def _numbers(option: str, found: Sequence[float], count: int) -> Array:
@@ -65,26 +60,22 @@ def _numbers(option: str, found: Sequence[float], count: int) -> Array:
 
 
 class FloatingBase:
-    """Pose and velocity of a floating body, from the joint coordinates.
+    """Pose and velocity of a body that is free to move in space or in a plane.
 
     Args:
-        mechanism: with the ground, or without one: heights are those above z = 0 then.
-        joint: by which the robot floats.
-        start: pose (7,) of the body at the start, in which it is upright.
+        start: simulator at the start, in which the body is upright; without ground, heights are
+            those above z = 0.
+        body: its name.
     """
 
-    def __init__(self, mechanism: Mechanism, joint: Joint, start: Array) -> None:
-        positions = mechanism.position_names.index(joint.position_names[0])
-        velocities = mechanism.velocity_names.index(joint.velocity_names[0])
-        self._position = slice(positions, positions + 3)
-        self._orientation = slice(positions + 3, positions + 7)
-        self._velocity = slice(velocities, velocities + 3)
-        self._spin = slice(velocities + 3, velocities + 6)
-        ground = mechanism.ground
-        self._normal: Sequence[float] = [0.0, 0.0, 1.0] if ground is None else list(ground.normal)
+    def __init__(self, start: Simulator, body: str) -> None:
+        self._row = list(start.mechanism.bodies).index(body)
+        ground = start.mechanism.ground
+        self._normal = upwards(start.mechanism)
         self._level = 0.0 if ground is None else ground.height
         # the ground's normal in the axes of the body at the start
-        self._up = list(rotation_matrix(start[3:7]).T @ np.array(self._normal))
+        turn = rotation_matrix(start.body_orientation(body))
+        self._up = list(turn.T @ np.array(self._normal))
 
     @property
     def bounds(self) -> Mapping[str, float]:
@@ -94,32 +85,27 @@ class FloatingBase:
         spin = {f"angular_velocity_{axis}": MAX_SPIN for axis in "xyz"}
         return {"height": 1000.0} | orientation | velocity | spin
 
-    def position(self, positions: Array) -> Array:
-        """Return the position of the centre of mass (..., 3) [m]."""
-        return positions[..., self._position]
-
-    def height(self, positions: Array) -> Array:
-        """Return the height of the centre of mass (...,) above the ground [m]."""
-        x, y, z = unstack(positions[..., self._position])
-        a, b, c = self._normal
-        return a * x + b * y + c * z - self._level
-
-    def quantities(self, positions: Array, velocities: Array) -> Quantities:
+    def quantities(self, sim: Simulator) -> Quantities:
         """Return position [m], velocity [m/s] and uprightness of the body, each (...,).
 
-        Args:
-            positions: of all joints (..., n_positions).
-            velocities: of all joints (..., n_velocities).
+        The height is that of its centre of mass above the ground.
         """
-        x, y, _ = unstack(positions[..., self._position])
-        x_velocity, y_velocity, _ = unstack(velocities[..., self._velocity])
+        state = sim.body_states[..., self._row, :]
+        x, y, z = unstack(state[..., :3])
+        x_velocity, y_velocity, _ = unstack(state[..., 7:10])
+        k, m, n = self._normal
         normal = stack(*(0.0 * x + component for component in self._normal))
-        a, b, c = unstack(rotate_to_body(positions[..., self._orientation], normal))
+        a, b, c = unstack(rotate_to_body(state[..., 3:7], normal))
         u, v, w = self._up
+        height = k * x + m * y + n * z - self._level
+        ground = sim.mechanism.ground
+        if ground is not None and ground.terrain is not None:
+            height = height_above_ground(sim, state[..., :3])
         return {
+            "_base": state,
             "x_position": x,
             "y_position": y,
-            "height": self.height(positions),
+            "height": height,
             "x_velocity": x_velocity,
             "y_velocity": y_velocity,
             "upright": u * a + v * b + w * c,
@@ -127,16 +113,25 @@ class FloatingBase:
 
     def observe(self, quantities: Quantities) -> Array:
         """Return height, orientation, and velocities in the body's axes (..., 11)."""
-        positions, velocities = quantities["joint_positions"], quantities["joint_velocities"]
-        orientation = positions[..., self._orientation]
-        velocity = rotate_to_body(orientation, velocities[..., self._velocity])
+        state = quantities["_base"]
+        velocity = rotate_to_body(state[..., 3:7], state[..., 7:10])
         height = np.asarray(quantities["height"])[..., None]
-        parts = (height, orientation, velocity, velocities[..., self._spin])
-        return np.concatenate(parts, axis=-1)
+        return np.concatenate((height, state[..., 3:7], velocity, state[..., 10:]), axis=-1)
+
+
+def upwards(mechanism: Mechanism) -> list[float]:
+    """Return the normal (3,) of the ground, without one the z axis."""
+    return [0.0, 0.0, 1.0] if mechanism.ground is None else list(mechanism.ground.normal)
+
+
+def can_fall(mechanism: Mechanism) -> bool:
+    """Return whether nothing holds the height of a robot above its ground, or above z = 0."""
+    base = robot_base(mechanism)
+    return base is not None and base.lift(upwards(mechanism)) is not None
 
 
 def has_fallen(quantities: Quantities, min_upright: float, min_height: float) -> Flags:
-    """Return whether a floating robot fell (...,).
+    """Return whether a robot fell (...,).
 
     Args:
         quantities: of `FloatingBase`.
@@ -150,7 +145,7 @@ def has_fallen(quantities: Quantities, min_upright: float, min_height: float) ->
 
 
 def warn_of_idle_shapes(mechanism: Mechanism, ground: bool | Ground | None) -> None:
-    """Warn of shapes that touch nothing, and of a floating robot without shapes."""
+    """Warn of shapes that touch nothing, and of a robot without shapes that can fall."""
     shapes = len(mechanism.collisions)
     if shapes and ground is None and not mechanism.contact_names:
         warnings.warn(
@@ -158,8 +153,7 @@ def warn_of_idle_shapes(mechanism: Mechanism, ground: bool | Ground | None) -> N
             "the world and there is no ground (ground=True adds it, ground=False is silent)",
             stacklevel=2,
         )
-    floats = floating_joint_of(mechanism) is not None
-    if floats and mechanism.ground is not None and not shapes:
+    if not shapes and mechanism.ground is not None and can_fall(mechanism):
         warnings.warn(
             f"{mechanism.name!r}: found no <collision> shape: the robot falls through the ground",
             stacklevel=2,

@@ -8,9 +8,9 @@ import numpy as np
 
 from vigym.envs.options import require
 from vigym.envs.random_start import RandomStart, independent_joints
-from vigym.envs.robots.floating_base import floating_joint_of, moved_base
+from vigym.envs.robots.floating_base import moved_base
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.arms import looks_like_arm, suggest_fixed
+from vigym.mechanism.topology.bases import looks_like_arm, robot_base, suggest_fixed
 from vigym.mjcf.source import is_mjcf
 from vigym.urdf.read.states import read_states
 
@@ -44,13 +44,12 @@ def random_start(
         ValueError: an unknown name, or wrong values.
         UrdfError: an SRDF file that cannot be read.
     """
-    joint, base = floating_joint_of(mechanism), None
-    if joint is not None:
-        base = moved_base(mechanism, joint, position, orientation)
+    base = robot_base(mechanism)
+    poses = {} if base is None else moved_base(mechanism, base.joints[0], position, orientation)
     if isinstance(start, Mapping):
-        return RandomStart(mechanism, start, base)
+        return RandomStart(mechanism, start, poses)
     states: Mapping[str, Mapping[str, object]] = mechanism.starts
-    if not is_mjcf(Path(file)) and (start is not None or joint is not None):
+    if not is_mjcf(Path(file)) and (start is not None or base is not None):
         states = read_states(file)
     name = start
     if start is None:
@@ -60,15 +59,15 @@ def random_start(
         expected = f"positions by joint, or a state: {', '.join(states) or 'the file has none'}"
         require(isinstance(start, str) and start in states, "start", start, expected)
     if name is None:
-        return RandomStart(mechanism, None, base)
+        return RandomStart(mechanism, None, poses)
     state = states[name]
     unknown = [each for each in state if each not in mechanism.joints]
     if unknown:
         found = f"no moving joint has the name {', '.join(map(repr, unknown))}"
         warnings.warn(f"{mechanism.name!r}: state {name!r}: {found}; ignored", stacklevel=2)
-    if joint is not None and base is None and joint.name in state:
-        base = np.array(state[joint.name], np.float64)
-    return RandomStart(mechanism, _within_limits(mechanism, state), base)
+    floating = [joint.name for joint in mechanism.tree_joints if joint.type == "floating"]
+    own = {name: np.array(state[name], np.float64) for name in floating if name in state}
+    return RandomStart(mechanism, _within_limits(mechanism, state), own | poses)
 
 
 def _within_limits(mechanism: Mechanism, state: Mapping[str, object]) -> dict[str, float]:

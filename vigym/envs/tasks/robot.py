@@ -18,18 +18,20 @@ from vigym.envs.robots.actuation import (
     default_control,
     motors_of_kind,
     with_actuators,
+    with_efforts,
 )
 from vigym.envs.robots.floating_base import (
     FloatingBase,
-    floating_joint_of,
+    can_fall,
     has_fallen,
+    upwards,
     warn_of_idle_shapes,
 )
 from vigym.envs.robots.starts import random_start, warn_of_arm
-from vigym.envs.robots.terrain import height_above_ground
 from vigym.envs.task import Array, Flags, Quantities, Start, Task
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.bases import robot_base
 from vigym.mjcf.source import is_mjcf
 from vigym.robot_files import load
 from vigym.simulation.simulator import Simulator
@@ -52,9 +54,11 @@ class Robot(Task):
 
     A robot that floats (its root link has mass and is not named `world`) stands on the ground and
     walks: actions are targets of its joints, it starts in touch with the ground, is rewarded for
-    speed along the world's x axis, and its episode ends with a fall. A robot that is fixed to the
-    world has no ground unless `ground=True`, and no reward unless `reward` gives one. A warning
-    tells if the file has <collision> shapes that touch nothing, or a robot on the ground has none.
+    speed along the world's x axis, and its episode ends with a fall. So does one whose base moves
+    in a plane, by a planar joint or two slides and a hinge without actuators. A robot that is fixed
+    to the world has no ground unless `ground=True`, and no reward unless `reward` gives one. A
+    warning tells if the file has <collision> shapes that touch nothing, or a robot on the ground
+    has none.
 
     ## Notes
 
@@ -95,7 +99,7 @@ class Robot(Task):
 
     ## Observation Space
 
-    The first four rows are those of a robot that floats, in place of its floating joint.
+    The first four rows are those of a robot that floats, in place of the joints of its base.
 
     | Num | Observation | Min | Max | Joint | Type (Unit) |
     |---|---|---|---|---|---|
@@ -130,7 +134,7 @@ class Robot(Task):
     Positions [m, rad] and rates are uniform within +- `reset_noise_scale` of that, and within
     limits; for quaternions the components of the rotation vector. In closed loops that holds for
     the actuated joints, as many as set the loop; joints that `start` names come first. The lowest
-    point of a robot that floats touches the ground, unless `base_position` is given.
+    point of a robot that floats touches the ground, unless `base_position` or `start` places it.
 
     ## Episode End
 
@@ -237,14 +241,18 @@ class Robot(Task):
             missing_meshes=self.missing_meshes,
             inertias=self.inertias,
         )
-        floats = floating_joint_of(mechanism) is not None
-        if self.ground is None and (floats or mechanism.ground is not None):
+        mechanism = with_efforts(mechanism, self.efforts)
+        base = robot_base(mechanism)
+        if self.ground is None and (can_fall(mechanism) or mechanism.ground is not None):
             mechanism.ground = self._floor(mechanism.ground or Ground())
             shapes = f"<collision> of {len(mechanism.collisions)} shapes"
             mechanism.notes = [note for note in mechanism.notes if note.element != shapes]
+        placed = "the robot is fixed to the world"
+        placed = placed if base is None else "`start` sets the joints of its base"
         for option in ("base_position", "base_orientation"):
+            floats = base is not None and base.floats
             value = getattr(self, option)
-            require(floats or value is None, option, value, "None: the robot is fixed to the world")
+            require(floats or value is None, option, value, f"None: {placed}")
         grounded = mechanism.ground is not None
         require(grounded or self.friction is None, "friction", self.friction, "None: no ground")
         warn_of_idle_shapes(mechanism, self.ground)
@@ -287,12 +295,8 @@ class Robot(Task):
     @cached_property
     def _base(self) -> FloatingBase | None:
         """Base of a robot that floats."""
-        joint = floating_joint_of(self._robot)
-        if joint is None:
-            return None
-        first = self._robot.position_names.index(joint.position_names[0])
-        start = self._at_start.joint_positions[first : first + 7]
-        return FloatingBase(self._robot, joint, start)
+        base = robot_base(self._robot)
+        return None if base is None else FloatingBase(self._at_start, base.body)
 
     @cached_property
     def _lowest(self) -> float | None:
@@ -301,12 +305,12 @@ class Robot(Task):
             return None
         if self.min_height is not None:
             return float(self.min_height)
-        return FALL * float(self._base.height(self._at_start.joint_positions))
+        return FALL * float(self._base.quantities(self._at_start)["height"])
 
     @cached_property
     def _joints(self) -> JointObservation:
-        joint = floating_joint_of(self._robot)
-        without = None if joint is None else joint.name
+        base = robot_base(self._robot)
+        without = [] if base is None else [joint.name for joint in base.joints]
         return joint_observation(self._robot, MAX_DISTANCE, MAX_RATE, without)
 
     @cached_property
@@ -315,10 +319,12 @@ class Robot(Task):
         mass = sum(body.mass for body in self._robot.bodies.values())
         return float(mass * np.linalg.norm(self._robot.gravity))
 
-    @property
+    @cached_property
     def grounded(self) -> bool:  # type: ignore[override]
         """Whether the robot starts in touch with the ground."""
-        return self.base_position is None
+        base, names = robot_base(self._robot), self.start if isinstance(self.start, Mapping) else ()
+        named = base is not None and base.sets_height(set(names), upwards(self._robot))
+        return base is not None and not named and self.base_position is None
 
     @property
     def has_reward(self) -> bool:
@@ -353,9 +359,7 @@ class Robot(Task):
         own = {f"{name}_position": sim.body_position(name) for name in self.track}
         own |= {"actuator_torques": sim.actuator_torques, "power": sim.readings.power}
         if self._base is not None:
-            own |= self._base.quantities(sim.joint_positions, sim.joint_velocities)
-            if self._robot.ground is not None and self._robot.ground.terrain is not None:
-                own["height"] = height_above_ground(sim, self._base.position(sim.joint_positions))
+            own |= self._base.quantities(sim)
         return own
 
     def _observe(self, quantities: Quantities) -> Array:
@@ -385,7 +389,7 @@ class Robot(Task):
         elif self._base is not None:
             terms["forward"] = quantities["x_velocity"]
             terms["alive"] = 1.0 - np.asarray(self._terminated(quantities), dtype=np.float64)
-            terms["energy"] = -quantities["power"] / self._weight
+            terms["energy"] = -quantities["power"] / (self._weight or np.inf)
         return terms
 
     def _terminated(self, quantities: Quantities) -> Flags:

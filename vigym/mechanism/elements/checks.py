@@ -1,5 +1,6 @@
 """Checks of single values: they return the stored form or raise MechanismError."""
 
+import math
 from collections.abc import Callable, Collection, Container
 from itertools import chain, islice
 from typing import Any
@@ -51,6 +52,8 @@ def read_only(array: Array) -> Array:
 def has_bools_or_strings(value: Any) -> bool:
     """Return whether a value that converts to numbers has booleans or texts among its entries."""
     if isinstance(value, float):
+        return False
+    if type(value) in (tuple, list) and all(type(entry) is float for entry in value):
         return False
     entries = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
     kind = entries.dtype.kind
@@ -127,9 +130,10 @@ def require_vector(value: ArrayLike, element: str, size: int = 3, largest: float
     """Return `value` as a read-only array of `size` finite numbers, none beyond the `largest`."""
     expected = f"{size} finite numbers"
     array = require_numbers(value, element, expected)
-    if array.shape != (size,) or not np.isfinite(array).all():
+    # Python numbers: files have many short vectors, for which they are several times as fast
+    if array.shape != (size,) or not all(map(math.isfinite, array.tolist())):
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
-    if np.abs(array).max() > largest:
+    if max(map(abs, array.tolist())) > largest:
         raise MechanismError(f"{element}: found {value!r}, expected {expected} up to {largest:g}")
     return array
 
@@ -137,7 +141,7 @@ def require_vector(value: ArrayLike, element: str, size: int = 3, largest: float
 def require_direction(value: ArrayLike, element: str, size: int = 3) -> Array:
     """Return `value` scaled to length one; a zero vector has no direction and is an error."""
     array = require_vector(value, element, size)
-    largest = np.abs(array).max()
+    largest = max(map(abs, array.tolist()))
     if largest == 0.0:
         raise MechanismError(f"{element}: found {value!r}, expected a vector that is not zero")
     # first by the largest entry: squares of tiny or huge numbers leave the float range

@@ -1,9 +1,10 @@
 """Shapes of bodies, drawn or for collisions; poses in the body frame (centre of mass)."""
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,10 +39,7 @@ class Shape(ReadOnly):
     rgba: ArrayLike = GREY
 
     def __post_init__(self) -> None:
-        self._store("position", require_vector(self.position, f"{self.kind} position"))
-        self._store(
-            "orientation", require_direction(self.orientation, f"{self.kind} orientation", 4)
-        )
+        self._place(self.position, self.orientation)
         rgba = require_vector(self.rgba, f"{self.kind} rgba", 4)
         if rgba.min() < 0.0 or rgba.max() > 1.0:
             raise MechanismError(
@@ -49,10 +47,25 @@ class Shape(ReadOnly):
             )
         self._store("rgba", rgba)
 
+    def at(self, position: ArrayLike, orientation: ArrayLike) -> Self:
+        """Return the shape at another position (3,) [m], with another unit quaternion (4,).
+
+        Raises:
+            MechanismError: a value of wrong size, or not finite.
+        """
+        placed = copy(self)  # its sizes and colour are checked
+        placed._place(position, orientation)
+        return placed
+
     @property
     def bounding_radius(self) -> float:
         """Bound of the distance of the shape's points from its origin [m]; 0 of unread meshes."""
         return 0.0
+
+    def _place(self, position: ArrayLike, orientation: ArrayLike) -> None:
+        turn = require_direction(orientation, f"{self.kind} orientation", 4)
+        self._store("position", require_vector(position, f"{self.kind} position"))
+        self._store("orientation", turn)
 
     def _store(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)

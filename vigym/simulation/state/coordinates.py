@@ -79,11 +79,6 @@ class Coordinates:
             pose[: len(mechanism.structure.assembly)] = mechanism.structure.assembly
         return pose
 
-    def base_columns(self, body: str) -> slice:
-        """Return the columns of a floating body's position in the world."""
-        start = self._position_spans[self._floating[body]].start
-        return slice(start, start + 3)
-
     def arrays(
         self, count: int, single: bool, positions: Given, velocities: Given, base: Base
     ) -> tuple[Array, Array]:

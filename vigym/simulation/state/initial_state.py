@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,9 +15,10 @@ from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.bases import FreeBase, free_bases
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.plant import Plant
-from vigym.simulation.state.coordinates import Base, Coordinates, Given, given_names
+from vigym.simulation.state.coordinates import Base, Given, given_names
 from vigym.simulation.state.loop_assembly import LoopAssembly, with_tree_joints
 from vigym.simulation.state.options import Options
 from vigym.simulation.state.readings import Readings
@@ -45,7 +46,7 @@ class InitialState:
 
     @cached_property
     def _ground_placement(self) -> GroundPlacement:
-        return GroundPlacement(self._plant.mechanism, self._plant.coordinates)
+        return GroundPlacement(self._plant.mechanism)
 
     def reset(
         self,
@@ -75,7 +76,7 @@ class InitialState:
         self._readings.restart(mask)
 
     def _place_on_ground(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
-        """Move floating bodies until they just touch the ground, each environment by itself."""
+        """Move bases until they just touch the ground, each environment by itself."""
         moving = mask.copy()
         for _ in range(self._ground_placement.moves):
             moved = self._ground_placement.place(q, self._readings.gaps)
@@ -218,34 +219,31 @@ MOST_MOVES = 200  # on terrain, where a move along z does not just close the gap
 
 
 class ContactGroup(NamedTuple):
-    """Floating bodies that are placed as one, and the contacts, by index, of all they carry."""
+    """Bases that are placed as one, and the contacts, by index, of all bodies that they carry."""
 
-    bodies: list[str]
+    bases: list[FreeBase]
     contacts: list[int]
 
 
 class GroundPlacement:
-    """Placement of floating bodies along the ground's normal until their contacts just touch it.
+    """Placement of bases until the contacts of what they carry just touch the ground.
+
+    Those that float move along its normal, others in their plane.
 
     Args:
         mechanism: mechanism to place.
-        coordinates: its joint coordinates.
 
     Attributes:
-        possible: whether there is a ground, and a floating body with contacts.
+        possible: whether there is a ground, and a base that can be placed, with contacts.
         moves: largest number of moves: on a plane one is exact.
     """
 
-    def __init__(self, mechanism: Mechanism, coordinates: Coordinates) -> None:
-        ground, groups = mechanism.ground, contact_groups(mechanism)
-        self.possible = ground is not None and bool(groups)
+    def __init__(self, mechanism: Mechanism) -> None:
+        groups = contact_groups(mechanism)
+        self.possible = bool(groups)
         self.moves = MOST_MOVES if mechanism.planes_of_ground > 1 else 1
-        self._normal = np.zeros(3) if ground is None else np.asarray(ground.normal)
         self._contacts = len(mechanism.ground_contact_names)  # these come first
-        self._groups = [
-            ([coordinates.base_columns(body) for body in group.bodies], group.contacts)
-            for group in groups
-        ]
+        self._groups = [(_lift(mechanism, group.bases), group.contacts) for group in groups]
 
     def place(self, positions: Array, gaps: Array) -> Array:
         """Return positions (count, n_positions) at which each group just touches the ground.
@@ -256,20 +254,37 @@ class GroundPlacement:
         """
         placed: Array = positions.copy()
         ground_gaps = gaps[:, : self._contacts]
-        for columns, contacts in self._groups:
-            offset = ground_gaps[:, contacts].min(axis=1)[:, None] * self._normal
-            for base in columns:
-                placed[:, base] -= offset
+        for lift, contacts in self._groups:
+            placed -= ground_gaps[:, contacts].min(axis=1)[:, None] * lift
         return placed
 
 
+def _lift(mechanism: Mechanism, group: list[FreeBase]) -> Array:
+    """Return the changes of all positions (n_positions,) that raise a group by 1 m."""
+    assert mechanism.ground is not None
+    names = mechanism.position_names
+    changes = np.zeros(len(names))
+    for base in group:
+        changes[[names.index(name) for name in base.translations]] = base.lift(
+            mechanism.ground.normal
+        )
+    return changes
+
+
 def contact_groups(mechanism: Mechanism) -> list[ContactGroup]:
-    """Return the floating bodies with contacts, grouped.
+    """Return the bases that can be placed on the ground and have contacts, grouped.
 
     Bodies whose trees are connected by loop-closing joints or contact pairs form a group. A group
     that a loop-closing joint connects to the world, or to a body fixed there, is left out.
     """
-    roots = _roots(mechanism)
+    if mechanism.ground is None:
+        return []
+    movable = {
+        base.joints[0].child: base
+        for base in free_bases(mechanism)
+        if base.lift(mechanism.ground.normal) is not None
+    }
+    roots = _roots(mechanism, movable)
     label = {root: root for root in roots.values()}
     loops = [(roots[joint.parent], roots[joint.child]) for joint in mechanism.closing_joints]
     pairs = [(roots[a], roots[b]) for a, b in mechanism.pairs]
@@ -280,19 +295,19 @@ def contact_groups(mechanism: Mechanism) -> list[ContactGroup]:
     groups = []
     for name in dict.fromkeys(label.values()):
         if name != label[WORLD] and name in contacts:
-            bodies = [root for root in label if label[root] == name]
+            group = [movable[root] for root in label if label[root] == name]
             indices = [index for index, found in enumerate(contacts) if found == name]
-            groups.append(ContactGroup(bodies, indices))
+            groups.append(ContactGroup(group, indices))
     return groups
 
 
-def _roots(mechanism: Mechanism) -> dict[str, str]:
-    """Return for each body the floating body at the root of its tree, or else the world."""
+def _roots(mechanism: Mechanism, movable: Collection[str]) -> dict[str, str]:
+    """Return for each body that at the root of its tree, if it is among movable, or the world."""
     carriers = {joint.child: joint for joint in mechanism.tree_joints}
     roots = {WORLD: WORLD}
     for body in carriers:
         root = body
         while carriers[root].parent != WORLD:
             root = carriers[root].parent
-        roots[body] = root if carriers[root].type == "floating" else WORLD
+        roots[body] = root if root in movable else WORLD
     return roots

@@ -160,4 +160,4 @@ def move_origin(pose: Pose, origin: Array) -> Pose:
 
 def place_shape(shape: Shape, pose: Pose) -> Shape:
     """Return a shape at a pose."""
-    return replace(shape, position=pose.position, orientation=pose.orientation)
+    return shape.at(pose.position, pose.orientation)

@@ -99,7 +99,7 @@ def read_geometry(
     """
     geometry = node.need("geometry")
     known = {*SHAPES, *UNSUPPORTED_SHAPES}
-    found = [child for tag in known for child in geometry.children(tag)]
+    found = [child for child in geometry.every() if child.tag in known]
     if len(found) != 1:
         tags = [str(child.tag) for child in geometry.element] or ["nothing"]
         raise geometry.error(", ".join(tags), f"one of {', '.join(SHAPES)}")
