@@ -35,6 +35,10 @@ def load(
         MechanismError: a file that cannot be read truthfully, UrdfError for URDF and SDF; names it.
         AssemblyError: loops that cannot be closed.
     """
-    readers: dict[str, Callable[..., Mechanism]] = {"mujoco": load_mjcf, "sdf": load_sdf}
-    load_file = readers.get(root_tag(path), load_urdf)
+    readers: dict[str, Callable[..., Mechanism]] = {
+        "mujoco": load_mjcf,
+        "robot": load_urdf,
+        "sdf": load_sdf,
+    }
+    load_file = readers[root_tag(path)]
     return load_file(path, base, ground, self_collision, missing_meshes, inertias)

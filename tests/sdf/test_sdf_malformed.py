@@ -31,7 +31,7 @@ ATTACHED = "".join(
         (link("a", '<inertial auto="true"/>'), "auto='true', expected the mass"),
         (link("a") + link("a"), "two links named 'a'"),
         (link("a") + joint("j", "fixed", "world", "a") * 2, "two joints named 'j'"),
-        (link("world"), "link 'world': found a link of this name"),
+        (link("world"), "link 'world': found a link of this name, expected another name: SDF"),
         (link("a") + link("b"), "2 roots"),
         (
             link("a", "<pose relative_to='x'>0 0 0 0 0 0</pose>" + MASS),
@@ -116,6 +116,10 @@ def test_files_of_strangers_are_refused(file):
     head = '<!DOCTYPE sdf [<!ENTITY a "b">]>'
     for text, expected in (
         (head + document(link("a")), "declaration of an entity"),
+        (
+            '<sdf version="1.7"><include><uri>a.sdf</uri></include></sdf>',
+            "found 0 models that are not static and 1 <include> of other files, expected one in this",
+        ),
         ("<a>" * 700 + "</a>" * 700, "expected at most 600"),
         ("<sdf", "invalid XML"),
         (document(link("a"), "1.1"), "version '1.1', expected 1.2"),

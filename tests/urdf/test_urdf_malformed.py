@@ -9,6 +9,7 @@ import pytest
 
 from scenes.urdf_text import INERTIAL, LIMIT, joint, link
 from vigym.mechanism.elements.errors import UrdfError
+from vigym.robot_files import load
 from vigym.urdf.convert.load import load_urdf
 
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
@@ -255,3 +256,16 @@ def test_malformed_files_are_refused_quietly(text, message, tmp_path, capfd):
 def test_files_that_cannot_be_read(name, tmp_path):
     with pytest.raises(UrdfError, match="expected a URDF file"):
         load_urdf(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "invalid XML .*, expected a URDF, MJCF or SDF file"),
+        ("<html/>", "root element: found <html>, expected <robot>, <mujoco> or <sdf>$"),
+    ],
+)
+def test_a_file_of_no_robot_is_told_which_files_have_one(text, error, tmp_path):
+    (tmp_path / "page.xml").write_text(text)
+    with pytest.raises(UrdfError, match=error):
+        load(tmp_path / "page.xml")

@@ -44,7 +44,9 @@ def read_sdf(path: str | os.PathLike[str]) -> Robot:
     frames = Frames(model)
     nodes = {node.text("name"): node for node in model.children("link")}
     if WORLD in nodes:
-        raise nodes[WORLD].error("a link of this name", "another one: this is the world's")
+        raise nodes[WORLD].error(
+            "a link of this name", "another name: SDF reserves it for the world"
+        )
     for tag in ("link", "frame", "joint"):
         check_unique(model, tag, [node.text("name") for node in model.children(tag)])
     read = [read_sdf_joint(node, frames, version) for node in model.children("joint")]
@@ -80,7 +82,11 @@ def _moving_model(root: Node) -> Node:
             else:
                 found.append(model)
     if len(found) != 1:
-        raise root.error(f"{len(found)} models that are not static", "one")
+        includes = [
+            each for node in (root, *root.children("world")) for each in node.children("include")
+        ]
+        more = f" and {len(includes)} <include> of other files" if includes else ""
+        raise root.error(f"{len(found)} models that are not static{more}", "one in this file")
     note_unknown(root)
     model = found[0]
     return Node(model.element, "<model>", root.path, root.notes)

@@ -216,11 +216,19 @@ def local_name(element: ET.Element) -> str:
 
 
 def root_tag(path: str | os.PathLike[str]) -> str:
-    """Return the tag of a file's root element; empty if it cannot be read."""
-    try:
-        return local_name(_parse(Path(path), _read(Path(path), ""), ""))
-    except UrdfError:  # the reader of another format tells the reason
-        return ""
+    """Return the tag of a file's root element: "robot", "mujoco" or "sdf".
+
+    Raises:
+        UrdfError: no readable file, not well-formed XML, XML with entities or too deep, or another
+            root element.
+    """
+    file, expected = Path(path), "a URDF, MJCF or SDF file"
+    data = _read(file, expected)
+    tag = local_name(_parse(file, data, expected))
+    if tag not in (*FORMATS, "mujoco"):
+        found = f"{file}: root element: found <{tag}>"
+        raise UrdfError(f"{found}, expected <robot>, <mujoco> or <sdf>{_hint(data)}")
+    return tag
 
 
 def parse_xml(path: str | os.PathLike[str], tag: str) -> Node:
