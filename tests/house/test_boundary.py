@@ -82,4 +82,4 @@ def test_only_the_owner_reaches_for_files():
 def test_the_owner_is_where_files_are_reached_for():
     found = {source.name: outside_calls(source) for source in SOURCES if source.name in OWNERS}
     assert {"open", "fdopen", "ZipFile", "rmtree"} < found["vigym/files.py"]
-    assert {"open", "mkdir"} <= found["vigym/ownership.py"]
+    assert "mkdir" in found["vigym/ownership.py"]

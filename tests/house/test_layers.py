@@ -85,7 +85,7 @@ LIBRARIES = {
     "captured_output": set(),
     "assets": set(),
     "spatial": {"numpy"},
-    "core": {"numpy", "numba", "llvmlite"},
+    "core": {"numpy", "numba", "llvmlite", "filelock"},
     "metrics": {"numpy"},
     "mechanism": {"numpy", "trimesh"},
     "simulation": {"numpy"},

@@ -40,7 +40,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from vigym.core.compiler.events import announce_compilation, announce_waiting
-from vigym.core.compiler.linking import ENABLED
+from vigym.core.compiler.linking.versions import ENABLED
 from vigym.core.compiler.processes import POLL_SECONDS, wait_for
 from vigym.core.compiler.processor import PROCESSOR
 from vigym.files import read_file, whole_file

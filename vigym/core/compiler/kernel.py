@@ -14,12 +14,12 @@ from numba import config, njit
 from numba.extending import overload
 
 from vigym.core.compiler.cache import keep_on_disk
-from vigym.core.compiler.linking import ENABLED
 from vigym.core.compiler.linking.passes import (
     KERNEL_OPTIONS,
     PHASE_OPTIONS,
     unliteral_arguments,
 )
+from vigym.core.compiler.linking.versions import ENABLED
 
 if getattr(config, "DISABLE_JIT", False):
     raise ImportError(

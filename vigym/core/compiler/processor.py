@@ -10,7 +10,7 @@ from typing import NamedTuple
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba import config
 
-from vigym.core.compiler.linking import ENABLED
+from vigym.core.compiler.linking.versions import ENABLED
 
 
 class Processor(NamedTuple):

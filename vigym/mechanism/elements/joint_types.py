@@ -43,7 +43,7 @@ class JointType:
 
     @property
     def has_ball(self) -> bool:
-        """Whether three rotations are free, and not everything: limits and friction have a sense."""
+        """Whether three rotations are free, but not everything."""
         return self.has_quaternion and self.dofs < 6
 
     @property

@@ -1,10 +1,10 @@
-"""Passes of numba that let a kernel link its phases; see the package."""
+"""Passes of numba that let a kernel link its phases."""
 
 from typing import Any
 
 from numba import types
 
-from vigym.core.compiler.linking import ENABLED
+from vigym.core.compiler.linking.versions import ENABLED
 
 
 def _pass_of_phases() -> type:
