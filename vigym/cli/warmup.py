@@ -60,7 +60,8 @@ def command(float32: bool, everything: bool) -> None:
 def _mechanisms(everything: bool) -> "dict[str, Mechanism]":
     """Return a mechanism for every set of kernels, by the purpose of the set.
 
-    All but a tree have a loop, so that they need the kernel that closes loops.
+    A tree has limits, so that it needs the kernel of starts; all others have a loop, too, so that
+    they need the kernel that closes loops.
     """
     from vigym.mechanism.elements.bodies import Ground
     from vigym.mechanism.elements.ground.terrain import Terrain
@@ -74,7 +75,7 @@ def _mechanisms(everything: bool) -> "dict[str, Mechanism]":
         return made
 
     mechanisms = {
-        "trees": load_urdf(assets.path("pendulum")),
+        "trees": load_urdf(assets.path("cartpole")),
         "loops": linkage(None),
         "contacts": linkage(Ground(height=-5.0)),
     }
