@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import gymnasium as gym
 
@@ -58,9 +59,10 @@ def main() -> int:
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         seconds, functions = json.loads(done.stdout.splitlines()[-1])
         compiled += len(functions)
-        rows.append(
-            [name, "4" if make == "make_vec" else "1", f"{seconds:.2f}", " ".join(functions)]
-        )
+        said = f"{len(functions)}, first {functions[0]}" if functions else "nothing"
+        environments = "4" if make == "make_vec" else "1"
+        what = Path(str(given["robot"])).name if "robot" in given else name
+        rows.append([what, environments, f"{seconds:.2f}", said])
     print(machine(), end="\n\n")
     print(table("first step, new process", ["", "environments", "seconds", "compiled"], rows))
     return int(compiled > 0)
