@@ -86,7 +86,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def double(tmp_path, monkeypatch):
     """A kernel in a module of its own, kept below ``tmp_path``."""
-    from vigym.core.compiler import cache, processes  # import numba
+    from vigym.core.compiler import cache, events, processes  # import numba
 
     (tmp_path / "module_of_a_kernel.py").write_text(MODULE)
     monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path))
@@ -94,6 +94,7 @@ def double(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "processor_count", lambda: 2)
     monkeypatch.setattr(cache, "_printed", set())
     monkeypatch.setattr(processes, "_running", {})  # those of other tests go on
+    monkeypatch.setattr(events, "_listeners", [])  # simulators of other tests made them
     yield importlib.import_module("module_of_a_kernel").double
     processes.stop()
     del sys.modules["module_of_a_kernel"]
