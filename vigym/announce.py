@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from vigym.core.compiler.events import listen
@@ -15,16 +16,16 @@ class _Announcer:
     def __init__(self) -> None:
         self._kernel: tuple[str, str] | None = None
         self._bar: Any = None
-        self._left = 0  # kernels that are planned
+        self._left: set[str] = set()  # kernels that are planned
         self._start = 0.0
 
-    def plan(self, kind: str, count: int) -> None:
+    def plan(self, kind: str, names: Sequence[str]) -> None:
         """Say what will compile, and how long that takes."""
-        self._left = count
-        kernels = "a kernel" if count == 1 else f"{count} kernels"
+        self._left = set(names)
+        kernels = "a kernel" if len(names) == 1 else f"{len(names)} kernels"
         _print(
             f"vigym compiles {kernels} for {kind}, once for this version; "
-            "that takes about a minute on two processors"
+            "that takes a minute or more on two processors"
         )
 
     def begin(self, module: str, name: str) -> None:
@@ -33,7 +34,7 @@ class _Announcer:
         if self._kernel is None and str(module).startswith(KERNELS):
             self._kernel = module, name
             self._start = time.perf_counter()
-            if self._left == 0:
+            if name not in self._left:
                 _print(f"vigym compiles the kernel {name}, once for this version")
             self._bar = _bar(name)
         elif self._bar is not None:
@@ -48,11 +49,11 @@ class _Announcer:
         """Close the message of a kernel."""
         if self._kernel != (module, name):
             return
-        self._left = max(0, self._left - 1)
+        self._left.discard(name)
         if self._bar is not None:
             self._bar.close()
         else:
-            left = f", {self._left} left" if self._left else ""
+            left = f", {len(self._left)} left" if self._left else ""
             _print(f"  {name}: {time.perf_counter() - self._start:.0f} s{left}")
         self._kernel = self._bar = None
 

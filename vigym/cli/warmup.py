@@ -52,7 +52,9 @@ def command(float32: bool, everything: bool) -> None:
     print_table("kernels", ["kernels of", "simulator", "seconds"], rows, right=[2])
     folder = cache_folder()
     if folder is None:
-        raise click.ClickException("warmup: the disk is full, expected space for the kernels")
+        raise click.ClickException(
+            "warmup: found no folder for kernels, expected a safe one with space"
+        )
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(f"stored in {folder}, {size / 1e6:.0f} MB")
 

@@ -219,7 +219,7 @@ def test_a_message_says_what_compiles_and_how_much_is_left(monkeypatch, capfd):
         heard.end(f"vigym.core.kernels.{name}", name)
     assert capfd.readouterr().err.splitlines() == [
         "vigym compiles 2 kernels for trees, once for this version; "
-        "that takes about a minute on two processors",
+        "that takes a minute or more on two processors",
         "  reset: 0 s, 1 left",
         "  step: 0 s",
         "vigym compiles the kernel draw, once for this version",

@@ -55,7 +55,13 @@ _printed: set[str] = set()  # messages that this process has printed
 
 def _sources_hash() -> str:
     """Return a hash of the sources of the core, of the compiler and of the processor."""
-    made_by = numba.__version__, llvmlite.__version__, ENABLED, PROCESSOR
+    made_by = (
+        numba.__version__,
+        llvmlite.__version__,
+        ENABLED,
+        PROCESSOR,
+        str(getattr(config, "OPT", "")),
+    )
     digest = hashlib.sha256(repr(made_by).encode())
     core = Path(__file__).parents[1]
     for path in sorted(core.rglob("*.py")):
@@ -104,14 +110,15 @@ def cache_folder() -> Path | None:
 
 def _candidates() -> Iterator[Path]:
     """Yield the folders that may keep kernels; the last one is new."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    named = [os.environ.get("VIGYM_CACHE_DIR"), os.environ.get("NUMBA_CACHE_DIR"), str(home)]
+    named = [os.environ.get("VIGYM_CACHE_DIR"), os.environ.get("NUMBA_CACHE_DIR")]
+    with contextlib.suppress(RuntimeError):  # of users without a home
+        named.append(os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser()))
     yield from (Path(name) / "vigym" for name in named if name)
     user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    yield Path(tempfile.gettempdir()) / f"vigym-{user}"
-    earlier = own_files(f"vigym-{user}-*")  # of processes that came this far
-    yield from earlier
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # where there is no temporary folder
+        yield Path(tempfile.gettempdir()) / f"vigym-{user}"
+        earlier = own_files(f"vigym-{user}-*")  # of processes that came this far
+        yield from earlier
         if not earlier:
             yield Path(tempfile.mkdtemp(prefix=f"vigym-{user}-"))
 
@@ -138,11 +145,8 @@ class _ContentLocator(UserProvidedCacheLocator):
 
     @classmethod
     def from_function(cls, py_func, py_file):
-        """Return the place of a kernel; where nothing can be written there, storing tells."""
-        place = cls(py_func, py_file)
-        with contextlib.suppress(OSError):
-            place.ensure_cache_path()
-        return place
+        """Return the place of a kernel, which may not exist."""
+        return cls(py_func, py_file)
 
     def ensure_cache_path(self):
         """Create the folder, of the user alone; raise OSError if nothing can be written there."""
@@ -213,21 +217,22 @@ class KernelCache(FunctionCache):
         loaded = self._load(sig, target_context)
         if loaded is None and self.is_writable() and self._take(sig):
             loaded = self._load(sig, target_context)
-        if loaded is not None:
-            self.release(sig)
+            self.release(sig)  # whoever had it may have stored nothing, and perhaps nobody can
         return loaded
 
     def _load(self, sig, target_context):
         """Load a version, of the package or of the folder; None if none can be read."""
         rtsys.initialize(target_context)  # what code may call; numba would prepare to compile
+        damaged = ""
         for kept in self._kept():
             try:
-                data = kept.load(self._index_key(sig, None))
+                data = kept.load(sig)
                 if data is not None:
                     return self._impl.rebuild(target_context, data)
             except Exception as error:  # what a damaged pickle raises may be anything
-                found = f"damaged files in {Path(kept._index_path).parent} ({_words(error)})"
-                _print_once("compiles", f"kernels anew, found {found}")
+                damaged = f"{Path(kept._index_path).parent} ({_words(error)})"
+        if damaged:
+            _print_once("compiles", f"kernels anew, found damaged files in {damaged}")
         return None
 
     def _kept(self):
@@ -312,7 +317,20 @@ def keep_on_disk(dispatcher):
         config.CACHE_DIR = previous
     if folder is None:
         dispatcher._cache.disable()
+    else:
+        _open_place(dispatcher._cache)
     dispatcher.compile = _releasing(dispatcher.compile, dispatcher._cache)
+
+
+def _open_place(kept: KernelCache) -> None:
+    """Create the folder of a kernel; leave one in which another user could put his own."""
+    try:
+        kept._impl.locator.ensure_cache_path()
+    except UnsafeFolderError as error:
+        _print_once("keeps", f"no compiled kernels, {error}")
+        kept.disable()
+    except OSError:  # storing tells
+        return
 
 
 def _releasing(compile_version: Callable[[Any], Any], kept: KernelCache) -> Callable[[Any], Any]:
@@ -337,4 +355,6 @@ def _print_once(verb: str, rest: str) -> None:
     """Print what vigym does with its kernels, at most once for each verb."""
     if verb not in _printed:
         _printed.add(verb)
+        if sys.stderr is None:
+            return
         print(f"vigym {verb} {rest}", file=sys.stderr, flush=True)

@@ -1,12 +1,12 @@
 """Events of compilation, for messages about its progress."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from numba.core import event
 
 Listener = Callable[[str, str], None]  # called with module and name of a function
-Plan = Callable[[str, int], None]  # called with a kind of mechanisms, and how many kernels it lacks
+Plan = Callable[[str, Sequence[str]], None]  # with a kind of mechanisms, and the kernels it lacks
 # all that listen: at begin and end, while another process compiles, and before all of that
 _listeners: list[tuple[Listener, Listener, Callable[[], None], Plan]] = []
 
@@ -32,7 +32,7 @@ def listen(
     begin: Listener,
     end: Listener,
     waits: Callable[[], None] = lambda: None,
-    plan: Plan = lambda kind, count: None,
+    plan: Plan = lambda kind, names: None,
 ) -> None:
     """Call ``begin`` and ``end`` around the compilation of every function from now on.
 
@@ -62,7 +62,7 @@ def announce_waiting() -> None:
         waits()
 
 
-def announce_plan(kind: str, count: int) -> None:
-    """Tell all listeners how many kernels will compile, and for which kind of mechanisms."""
+def announce_plan(kind: str, names: Sequence[str]) -> None:
+    """Tell all listeners which kernels will compile, and for which kind of mechanisms."""
     for *_, plan in _listeners:
-        plan(kind, count)
+        plan(kind, names)

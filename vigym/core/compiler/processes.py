@@ -51,10 +51,10 @@ def compile_beside(kind: str, calls: Sequence[tuple[Any, tuple[Any, ...]]], long
     missing = {kernel: kinds for kernel, kinds in typed if _is_missing(kernel, kinds)}
     if not missing:
         return
-    announce_plan(kind, len(missing))
+    announce_plan(kind, [kernel.py_func.__name__ for kernel in missing])
     if longest not in missing or not longest._cache.is_writable():
         return
-    if processor_count() == 1 or not sys.executable:
+    if processor_count() == 1 or not sys.executable or getattr(sys, "frozen", False):
         return
     # the system may allow no process: the first call compiles the kernel then
     with _starting, contextlib.suppress(OSError):
