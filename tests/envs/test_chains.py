@@ -51,7 +51,7 @@ def test_links_of_a_snake_are_all_the_same(task, links):
         assert len(mech.pairs) == (links - 1) * (links - 2) // 2 * bool(options)
 
 
-@pytest.mark.parametrize("links", [1, 2, 3, 4, 10])
+@pytest.mark.parametrize("links", [1, 2, np.int64(3), 4, 10])
 @pytest.mark.parametrize("joint", ["revolute", "spherical"])
 def test_rods_of_a_chain_are_solid_and_as_long_and_heavy_as_one(links, joint):
     mech = PendulumChain(links=links, joint=joint).mechanism()

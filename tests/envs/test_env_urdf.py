@@ -377,3 +377,17 @@ def test_motors_of_the_file_drive_its_joints(tmp_path):
     assert info["joint_positions"] == pytest.approx(1.2, abs=0.1)  # the largest target
     torques = gym.make("vigym/Robot-v0", robot=str(tmp_path / "servo.urdf"), control="torque")
     assert torques.unwrapped.mechanism.motors == {}
+
+
+def test_a_motor_without_a_limit_drives_its_joint(tmp_path):
+    """Beside a joint whose effort its limit has."""
+    hinges = [
+        joint("a", "continuous", "world", "upper", HINGE + '<limit effort="5"/>'),
+        joint("b", "continuous", "upper", "lower", HINGE + '<motor kp="30" kd="1" effort="2"/>'),
+    ]
+    text = link("world", "") + link("upper") + link("lower") + "".join(hinges)
+    (tmp_path / "two.urdf").write_text(f'<robot name="two">{text}</robot>')
+    env = gym.make("vigym/Robot-v0", robot=str(tmp_path / "two.urdf"))
+    efforts = {name: each.effort for name, each in env.unwrapped.mechanism.joints.items()}
+    assert efforts == {"a": 5.0, "b": 2.0}
+    assert env.action_space.shape == (2,)

@@ -25,6 +25,15 @@ FULL_SLIP = 0.2  # part of the largest rate that is the error of full effort, by
 Given = float | Mapping[str, float] | None  # for all joints, or by joint
 
 
+def with_motor_efforts(mechanism: Mechanism) -> Mechanism:
+    """Return a copy in which a joint without an effort has that of its motor in the file."""
+    joints = dict(mechanism.joints)
+    for name, motor in mechanism.motors.items():
+        if name in joints and joints[name].effort is None:
+            joints[name] = replace(joints[name], effort=motor.effort)
+    return mechanism.with_replaced_elements(joints=joints)
+
+
 def with_efforts(mechanism: Mechanism, efforts: Given) -> Mechanism:
     """Return a copy whose tree joints have other efforts; 0 makes a joint passive.
 

@@ -41,7 +41,7 @@ def scale_chain(robot: Element, scale: float) -> None:
     """
     for part in robot.iter():
         for name, power in _POWERS.get(part.tag, {}).items():
-            values = (float(word) * scale**power for word in part.attrib[name].split())
+            values = (float(word) * float(scale) ** power for word in part.attrib[name].split())
             part.set(name, " ".join(map(repr, values)))
 
 

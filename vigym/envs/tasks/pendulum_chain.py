@@ -114,8 +114,8 @@ class PendulumChain(Task):
             hanging = self.links - above  # rods from this one down
             effort = STRENGTH * GRAVITY * (hanging * mass) * (hanging * length) / 2.0
             joint.element.set("type", self.joint)
-            joint.need("limit").element.set("effort", repr(effort))
-            joint.need("dynamics").element.set("damping", repr(DAMPING * effort))
+            joint.need("limit").element.set("effort", repr(float(effort)))
+            joint.need("dynamics").element.set("damping", repr(float(DAMPING * effort)))
         return load_element(file)
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:

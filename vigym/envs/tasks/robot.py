@@ -19,6 +19,7 @@ from vigym.envs.robots.actuation import (
     motors_of_kind,
     with_actuators,
     with_efforts,
+    with_motor_efforts,
 )
 from vigym.envs.robots.floating_base import (
     FloatingBase,
@@ -241,7 +242,7 @@ class Robot(Task):
             missing_meshes=self.missing_meshes,
             inertias=self.inertias,
         )
-        mechanism = with_efforts(mechanism, self.efforts)
+        mechanism = with_efforts(with_motor_efforts(mechanism), self.efforts)
         base = robot_base(mechanism)
         if self.ground is None and (can_fall(mechanism) or mechanism.ground is not None):
             mechanism.ground = self._floor(mechanism.ground or Ground())

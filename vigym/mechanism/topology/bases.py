@@ -66,12 +66,21 @@ class FreeBase:
 
 
 def free_bases(mechanism: Elements) -> list[FreeBase]:
-    """Return all bases: their joints move nothing else, and have no actuator unless they float."""
+    """Return all bases: their joints move nothing else, and have no actuator unless they float.
+
+    Their translations have no limits, and nothing is coupled with them.
+    """
     hanging: dict[str, list[Joint]] = {}
     for joint in mechanism.tree_joints:
         hanging.setdefault(joint.parent, []).append(joint)
+    coupled = {name for each in mechanism.couplings.values() for name in (each.joint, each.other)}
     found = [_base(joint, hanging) for joint in hanging.get(WORLD, [])]
-    return [base for base in found if base is not None]
+    return [
+        base
+        for base in found
+        if base is not None
+        and all(coupled.isdisjoint(joint.position_names) for joint in base.joints)
+    ]
 
 
 def robot_base(mechanism: Elements) -> FreeBase | None:
@@ -94,6 +103,9 @@ def _base(joint: Joint, hanging: dict[str, list[Joint]]) -> FreeBase | None:
         kind = joint.joint_type
         if kind.translations and turns.size:
             return None  # directions that turn with the body
+        count = len(kind.translations)
+        if joint.limits is not None and np.isfinite(joint.limits[:count]).any():
+            return None  # a gantry's: it cannot be put wherever the ground is
         axes = joint_frame(joint.axis, joint.axis2) if kind.needs_axis else np.eye(3)
         slides = np.hstack((slides, axes[:, list(kind.translations)]))
         turns = np.hstack((turns, axes[:, list(kind.rotations)]))

@@ -175,6 +175,8 @@ def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | Ar
     if not joint_type.bounded:
         if len(missing) < len(BOUNDS):
             message = f"lower and upper have no meaning for a {joint_type.name} joint"
+            if joint_type.dofs > 1 and not joint_type.has_quaternion:
+                message = f"found one lower or upper, expected {joint_type.dofs} numbers each"
             limit.note("ignored", message)
         return None
     if len(missing) == len(BOUNDS) or lower > upper:
