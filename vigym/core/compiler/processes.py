@@ -76,7 +76,7 @@ def _start(function: Any, kinds: tuple[Any, ...]) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # so that what stops this process leaves the work to it
+        start_new_session=True,  # Ctrl-C reaches this process alone, whose end stops it
     )
     assert process.stdin is not None
     with contextlib.suppress(OSError), process.stdin as pipe:  # ended: it says so later
