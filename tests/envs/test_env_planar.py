@@ -11,7 +11,7 @@ from scenes import sdf_pieces
 from scenes.urdf_text import joint, link
 
 GYMNASIUM = Path(gym.__file__).parent / "envs" / "mujoco" / "assets"
-LIMIT = '<limit lower="-10" upper="10" effort="0" velocity="9"/>'
+LIMIT = '<limit effort="0" velocity="9"/>'
 KNEE = '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="9" velocity="4"/>'
 FOOT = '<collision><origin xyz="0 0 -0.5"/><geometry><sphere radius="0.05"/></geometry></collision>'
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>'

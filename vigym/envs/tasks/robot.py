@@ -56,10 +56,10 @@ class Robot(Task):
     A robot that floats (its root link has mass and is not named `world`) stands on the ground and
     walks: actions are targets of its joints, it starts in touch with the ground, is rewarded for
     speed along the world's x axis, and its episode ends with a fall. So does one whose base moves
-    in a plane, by a planar joint or two slides and a hinge without actuators. A robot that is fixed
-    to the world has no ground unless `ground=True`, and no reward unless `reward` gives one. A
-    warning tells if the file has <collision> shapes that touch nothing, or a robot on the ground
-    has none.
+    in a plane, by a planar joint or two slides and a hinge without actuators or limits. A robot
+    that is fixed to the world has no ground unless `ground=True`, and no reward unless `reward`
+    gives one. A warning tells if the file has <collision> shapes that touch nothing, or a robot on
+    the ground has none.
 
     ## Notes
 

@@ -34,8 +34,9 @@ class Reach:
     Attributes:
         centres: (n, 3) [m], in the world.
         radii: (n,) [m].
-        followed: indices in `mech.bodies` of the bodies that float or slide farther than their
-            size; the balls are at assembly then and move with them, without visuals of the world.
+        followed: indices in `mech.bodies` of the bodies that float, with all that they carry, or
+            slide farther than their size; the balls are at assembly then and move with them,
+            without visuals of the world.
         limbs: (k, 3) [m], points that the loops of followed bodies let their parts reach while the
             bodies stay as assembled.
         hinge_axis: direction shared by all rotation axes at assembly (3,); None where they differ.
@@ -99,10 +100,20 @@ def find_reach(mech: Mechanism, visuals: list[Visual]) -> Reach:
     return Reach(
         np.array([centre for centre, _ in balls]).reshape(-1, 3),
         np.array([radius for _, radius in balls]),
-        tuple(names.index(joint.child) for joint in followed),
+        tuple(names.index(name) for joint in followed for name in _led(joint, outlines)),
         limbs,
         _shared_hinge_axis(mech),
     )
+
+
+def _led(joint: Joint, outlines: Outlines) -> list[str]:
+    """Return the body of a slide, which shakes less than what it carries; else its subtree."""
+    if len(joint.joint_type.translations) == 1:
+        return [joint.child]
+    names = [joint.child]
+    for name in names:  # grows
+        names += [each.child for each in outlines[name].joints]
+    return names
 
 
 def _tied_by_tracks(mech: Mechanism) -> set[str]:

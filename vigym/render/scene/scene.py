@@ -51,7 +51,8 @@ class Scene:
         self.centre: Array = (low + high) / 2
         self.size = float(np.linalg.norm(high - low)) or 1.0
         gravity = float(np.linalg.norm(mechanism.gravity))
-        self.weight = gravity * sum(body.mass for body in bodies)
+        self._masses = np.array([body.mass for body in bodies])
+        self.weight = gravity * float(self._masses.sum())
         self.floor = find_floor(mechanism, reach, self.size)
         self.terrain = None if mechanism.ground is None else mechanism.ground.terrain
         ground = []
@@ -85,8 +86,12 @@ class Scene:
         return (height - float(lowest)) * self.floor.normal
 
     def _followed_centre(self, positions: Array) -> Array:
-        """Return the mean position of the followed bodies (3,) [m]."""
-        return positions[self._followed].mean(axis=0) if self._followed else np.zeros(3)
+        """Return the centre of mass of the followed bodies (3,) [m]."""
+        if not self._followed:
+            return np.zeros(3)
+        masses = self._masses[self._followed]
+        centre: Array = masses @ positions[self._followed] / masses.sum()
+        return centre
 
     def shifts(self, positions: Array) -> tuple[Array, Array]:
         """Return displacements of camera and light (3,) [m] for body positions (n_bodies, 3)."""
