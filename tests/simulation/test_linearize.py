@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from scenes import touching_scenes as scenes
+from scenes.balls import ball_pendulum
 from scenes.closing import closed_state
 from scenes.deviations import FOLLOWS, SIZE, Neighbours, differenced
 from scenes.linkages import ladder
@@ -179,6 +180,10 @@ def rubbing():
     return mech
 
 
+def twisted():
+    return ball_pendulum(twist=(0.0, 1.0), effort=1.0)
+
+
 def driven():
     return scenes.dc_drive()
 
@@ -193,6 +198,7 @@ def skating():
     ("mech", "message"),
     [
         (limited, "joint 'pin' at its limit"),
+        (twisted, "joint 'ball' at its limit"),
         (rubbing, "joint 'pin' with friction"),
         (driven, "electric model of the motor of joint"),
         (skating, "skate 'blade'"),
