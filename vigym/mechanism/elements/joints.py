@@ -292,7 +292,7 @@ def _second_axis(
 def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Array | None:
     if limits is None:
         return None
-    dofs = len(joint_type.translations) if joint_type.has_quaternion else joint_type.dofs
+    dofs = joint_type.limit_count
     found = f"{element} limits: found {limits!r}"
     if dofs == 0 or joint_type.name == "floating":
         raise MechanismError(f"{found}, expected None for a {joint_type.name} joint")
@@ -310,7 +310,7 @@ def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Ar
 
 def _require_ball(joint_type: JointType, value: Any, element: str) -> None:
     """Raise MechanismError for a limit of a ball on a joint without one."""
-    if not joint_type.has_quaternion or joint_type.name == "floating":
+    if not joint_type.has_ball:
         raise MechanismError(
             f"{element}: found {value!r}, expected None for a {joint_type.name} joint"
         )
@@ -360,8 +360,7 @@ def _checked_rest(joint_type: JointType, rest: Any, element: str) -> tuple[float
 
 def _check_supported(joint: Joint, element: str) -> None:
     """Raise MechanismError for parameters that the joint's type cannot have."""
-    ball = joint.joint_type.has_quaternion and joint.type != "floating"
-    if joint.friction and joint.dofs != 1 and not ball:
+    if joint.friction and joint.dofs != 1 and not joint.joint_type.has_ball:
         found = f"found {joint.friction:g} on a {joint.type} joint"
         raise MechanismError(
             f"{element} friction: {found}, expected 0: only joints of one degree of freedom "

@@ -13,7 +13,7 @@ from vigym.mechanism.elements.bodies import Body
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.couplings import Coupling
-from vigym.mechanism.elements.joints import Joint
+from vigym.mechanism.elements.joints import ANGLES, Joint
 from vigym.mechanism.elements.motors import Motor
 from vigym.mechanism.elements.shapes import GREY, Shape, size_fields
 from vigym.spatial import batch_rotation_matrix, roll_pitch_yaw
@@ -229,7 +229,7 @@ def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
         values["lower"], values["upper"] = joint.limits.T
     elif unlimited:
         values["lower"], values["upper"] = UNLIMITED
-    given = {"effort": joint.effort, "velocity": joint.velocity}
+    given = {name: getattr(joint, name) for name in ("effort", "velocity", *ANGLES)}
     values |= {name: value for name, value in given.items() if value is not None}
     return numbers_element("limit", values) if values else None
 
