@@ -100,6 +100,7 @@ BAD_JOINTS = {
     "no swing at all": ({"type": "spherical", "swing": 0.0}, "> 0 and < pi"),
     "turn of half a turn": ({"type": "spherical", "turn": 3.15}, "> 0 and < pi"),
     "twist without zero": ({"type": "spherical", "twist": (0.1, 0.2)}, "lower <= 0 <= upper"),
+    "twist without swing": ({"type": "spherical", "twist": (-0.1, 0.2)}, "limit below pi"),
     "one twist": ({"type": "spherical", "twist": 0.2}, "lower <= 0 <= upper"),
     "friction of a floating joint": ({"type": "floating", "friction": 0.1}, "those with a ball"),
     "rest of a ball": ({"type": "spherical", "rest": 0.1}, "expected 0"),

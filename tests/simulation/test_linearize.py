@@ -181,7 +181,7 @@ def rubbing():
 
 
 def twisted():
-    return ball_pendulum(twist=(0.0, 1.0), effort=1.0)
+    return ball_pendulum(swing=3.0, twist=(0.0, 1.0), effort=1.0)
 
 
 def driven():

@@ -11,15 +11,16 @@ The swing is the angle between a and b, the turn that of the whole rotation. An 
 half a turn within a step goes on: it would else look like one on the other side, within limits.
 """
 
-from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.kernel import inline, no_lanes, phase
 from vigym.core.compiler.lanes import arctan2
 from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.joint.geometry import relative_orientation
 from vigym.core.math.quaternions import vector_part
-from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale
+from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, sub
 from vigym.core.model.context import knot_buffer
 from vigym.core.tables.plan import SWING, TWIST
 
+TURNING = 0.1  # [rad] of a direction in a step above which its work is checked
 LEAST_OPEN = 1e-6  # 1 + a . b, below which a twist is not defined and has no force
 
 
@@ -65,3 +66,20 @@ def write_ball_angle(d, slide, knot):
     pose, o = d.track_pose(knot, i), d.full(0.0)
     pose.row_0 = (o, o, o, m[0], m[1], m[2])
     pose.gaps = (angle, o, o, o)
+
+
+@phase(needs="tracks", otherwise=no_lanes)
+def find_lanes_of_turning_limits(d, step):
+    """Find the lanes in which a limit of an angle acts along a direction that turns on the way.
+
+    Its impulse has the direction at the step's beginning, and may thus give energy.
+    """
+    found = d.full(False)
+    for k in range(d.slide_count):
+        slide = d.slide(k)
+        if slide.track < 0:
+            near, end = d.track_pose(step.knot2, slide.loop), d.track_pose(step.knot3, slide.loop)
+            turned = sub(end.row_0[3:], near.row_0[3:])
+            acts = absolute(d.dof(d.body(slide.loop).first_dof).converged_forces[1]) > 0.0
+            found = found | acts & (dot(turned, turned) > TURNING * TURNING)
+    return found

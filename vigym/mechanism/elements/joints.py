@@ -35,7 +35,8 @@ class JointParameters(ReadOnly):
         velocity: largest rate [rad/s or m/s], enforced by the joint's motor only; None without.
         swing: of a ball: largest angle of the child's axis from the parent's, a cone [rad]; None
             without.
-        twist: the same: (lower, upper) about the axis [rad], lower <= 0 <= upper; None without.
+        twist: the same: (lower, upper) about the axis [rad], lower <= 0 <= upper, with a `swing`;
+            None without.
         turn: the same: largest angle of the whole rotation [rad]; None without.
     """
 
@@ -369,6 +370,11 @@ def _check_supported(joint: Joint, element: str) -> None:
     if joint.armature and joint.joint_type.has_quaternion:
         found = f"found {joint.armature:g}, expected 0 for a {joint.type} joint"
         raise MechanismError(f"{element} armature: {found}")
+    if joint.twist is not None and joint.swing is None:
+        raise MechanismError(
+            f"{element} swing: found None beside a twist, expected a limit below pi: an axis that "
+            "is turned by half a turn leaves no twist"
+        )
     if joint.dofs == 0:
         for quantity in ("damping", "stiffness", "effort", "armature"):
             value = getattr(joint, quantity)

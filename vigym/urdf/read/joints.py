@@ -39,6 +39,9 @@ def read_joint(node: Node) -> TreeJoint:
     """
     name = node.text("name")
     joint_type = read_type(node, DRAKE_JOINT_TYPES if node.is_drake else JOINT_TYPES)
+    if joint_type.bounded and node.only("limit") is None:
+        node.note("changed", "no <limit> is read as a joint without limits")
+    parameters = read_parameters(node, joint_type)
     axis: Array
     axis2: Array | None
     if node.is_drake and joint_type.needs_second_axis:
@@ -46,10 +49,8 @@ def read_joint(node: Node) -> TreeJoint:
     elif node.is_drake and joint_type.name == "planar":
         axis, axis2 = _Z, None
     else:
-        axis, axis2 = read_axes(node, joint_type, joint_type.needs_axis)
-    if joint_type.bounded and node.only("limit") is None:
-        node.note("changed", "no <limit> is read as a joint without limits")
-    parameters = read_parameters(node, joint_type)
+        cone = any(parameters.get(angle) is not None for angle in ANGLES)
+        axis, axis2 = read_axes(node, joint_type, joint_type.needs_axis or cone)
     return TreeJoint(
         name=name,
         type=joint_type.name,

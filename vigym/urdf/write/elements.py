@@ -168,10 +168,11 @@ def joint_element(
     motor: Motor | None,
 ) -> ET.Element:
     """Return the <joint> of a joint of the tree, with <mimic> for a coupling and <motor>."""
+    has_axis = joint.joint_type.needs_axis or bool(joint.angle_limits)
     children = [
         pose_element("origin", parent, child.position, child.rotation),
         *_links(parent, child),
-        axis_element("axis", child, joint.axis) if joint.joint_type.needs_axis else None,
+        axis_element("axis", child, joint.axis) if has_axis else None,
         None if joint.axis2 is None else axis_element("axis2", child, joint.axis2),
         _limit(joint, unlimited=joint.joint_type.bounded),
         _dynamics(joint),
