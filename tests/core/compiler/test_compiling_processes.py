@@ -211,9 +211,11 @@ def test_a_message_says_what_compiles_and_how_much_is_left(monkeypatch, capfd):
     heard = announce._Announcer()
     monkeypatch.setattr(processes, "announce_plan", heard.plan)
     monkeypatch.setattr(processes, "processor_count", lambda: 1)
+    monkeypatch.setattr(processes, "_announced", set())
     monkeypatch.setattr(processes, "_is_missing", lambda kernel, kinds: kernel is not read.read)
     calls = [(kernel, (1.5,)) for kernel in (reset.reset, step.step, read.read)]
-    processes.compile_beside("trees", calls, step.step)
+    for _ in range(2):  # the second simulator has no message of its own
+        processes.compile_beside("trees", calls, step.step)
     for name in ("reset", "step", "draw"):
         heard.begin(f"vigym.core.kernels.{name}", name)
         heard.end(f"vigym.core.kernels.{name}", name)

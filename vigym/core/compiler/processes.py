@@ -26,6 +26,7 @@ _COMMAND = (
 )
 Key = tuple[Any, tuple[Any, ...]]  # function of a kernel, and types of its arguments
 _running: dict[Key, subprocess.Popen[bytes]] = {}  # kernel -> process that compiles it
+_announced: set[Key] = set()  # kernels whose compilation a message has told
 _starting = threading.Lock()  # simulators may be made in several threads
 
 
@@ -51,7 +52,9 @@ def compile_beside(kind: str, calls: Sequence[tuple[Any, tuple[Any, ...]]], long
     missing = {kernel: kinds for kernel, kinds in typed if _is_missing(kernel, kinds)}
     if not missing:
         return
-    announce_plan(kind, [kernel.py_func.__name__ for kernel in missing])
+    if not missing.items() <= _announced:  # some may never be called
+        announce_plan(kind, [kernel.py_func.__name__ for kernel in missing])
+        _announced.update(missing.items())
     if longest not in missing or not longest._cache.is_writable():
         return
     if processor_count() == 1 or not sys.executable or getattr(sys, "frozen", False):
