@@ -94,6 +94,10 @@ def test_pairs_of_a_file_and_of_the_option_are_not_doubled(load):
             arm(beside='<coupling name="c" type="gear" joint="turn" other="x"/>'),
             "found 'x', expected",
         ),
+        (
+            arm(beside='<coupling name="c" type="gear" joint="turn" other="weld"/>'),
+            "found the fixed joint 'weld', expected a joint that moves",
+        ),
         (arm(in_joint='<motor kp="x"/>'), '<motor>: found kp="x", expected a number'),
         (arm(in_joint="<motor/>"), "motor of joint 'turn': found kp 0 and kd 0"),
         (arm(in_joint='<motor kp="1"/>'), "motor of joint 'turn' effort: found None"),
@@ -119,6 +123,17 @@ def test_wrong_ones_are_errors_that_name_file_and_element(parts, message, load):
     with pytest.raises(UrdfError, match="robot.urdf: ") as caught:
         load(*parts)
     assert message in str(caught.value)
+
+
+def test_pairs_of_links_that_are_one_body_are_one(load):
+    """Their shapes are those of the body: all of them touch, which a note tells."""
+    ball = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    pairs = '<pair a="arm" b="bob"/><pair a="tool" b="bob"/>'
+    more = link("bob", MASS + ball) + joint("swing", "continuous", "arm", "bob", HINGE)
+    mech = load(*arm(ball, ball, beside=more + pairs))
+    assert mech.pairs == (("arm", "bob"),)
+    assert [note.element for note in mech.notes if note.action == "changed"] == ["<pair> 2"]
+    assert not [note for note in mech.notes if "touch nothing" in note.message]
 
 
 def test_limits_of_several_degrees_of_freedom(load, tmp_path):

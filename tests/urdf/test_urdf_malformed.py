@@ -60,6 +60,7 @@ CORPUS = {
     ),
     "other root": ("<sdf><model/></sdf>", "found <sdf>, expected <robot>"),
     "no links": (robot(), "found 0 links"),
+    "a file of groups": (robot('<group name="arm"/>'), "<group> and no <link>, as in an SRDF file"),
     "no link name": (robot("<link/>"), "<link>: found no name"),
     "empty link name": (robot(link("")), "found empty name"),
     "two links of one name": (robot(link("a"), link("a")), "two links named 'a'"),

@@ -48,7 +48,19 @@ def scenery(mech):
     mech.add_world_shape(Sphere(radius=1.0))
 
 
+def obstacle(mech):
+    mech.add_joint("wall", "fixed", "world", "a", (0, 0, 0))
+    mech.add_joint("j", "continuous", "world", "b", (0, 0, 0))
+    for body in "ab":
+        mech.add_collision(body, body, Sphere(radius=0.1))
+    mech.add_pair("a", "b")
+
+
 FAULTS = {
+    "obstacle": (
+        lambda: free(obstacle),
+        "pair 'a', 'b': found 'a', which is fixed to the world, expected bodies that move",
+    ),
     "gravity": (
         lambda: Mechanism(name="m", gravity=(0, 0, -1.62)),
         r"gravity: found \[0.0, 0.0, -1.62\], expected \(0.0",

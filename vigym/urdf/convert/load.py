@@ -1,8 +1,8 @@
 """Import of a URDF file as a Mechanism."""
 
 import os
-from collections.abc import Sequence
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from vigym.urdf.convert.merge import (
 from vigym.urdf.convert.tree import LinkOrder, order_links, zero_poses
 from vigym.urdf.read.dialect import ADDITIONS, DIRECTION, ENDS, POINT
 from vigym.urdf.read.links import read_robot
-from vigym.urdf.read.records import Addition, Mimic, Robot, TreeJoint, UrdfCollision
+from vigym.urdf.read.records import Mimic, Robot, TreeJoint, UrdfCollision
 from vigym.urdf.read.xml import Node, parse_xml
 
 _BASES = ("fixed", "floating", None)
@@ -142,7 +142,7 @@ def to_mechanism(
         raise AssemblyError(f"{robot.path}: {error}") from error
     except MechanismError as error:
         raise UrdfError(f"{robot.path}: {error}") from error
-    if mech.ground is None and mech.collisions:
+    if mech.ground is None and mech.collisions and not mech.pairs:
         found = f"<collision> of {len(mech.collisions)} shapes"
         mech.notes.append(Note("ignored", found, "no ground: these shapes touch nothing"))
     return mech
@@ -185,7 +185,7 @@ def _add_elements(
             mech.notes.append(Note("ignored", joint.mimic.place, message))
         elif joint.mimic is not None:
             _add_mimic(mech, robot, joint, joint.mimic)
-    _add_additions(mech, robot.additions, owners, places)
+    _add_additions(mech, robot, owners, places)
     note_gaps(mech, robot)
     check_massless(mech, mech.structure)
 
@@ -297,29 +297,40 @@ def _add_mimic(mech: Mechanism, robot: Robot, joint: TreeJoint, mimic: Mimic) ->
 
 
 def _add_additions(
-    mech: Mechanism, additions: Sequence[Addition], owners: dict[str, str], places: dict[str, Pose]
+    mech: Mechanism, robot: Robot, owners: dict[str, str], places: dict[str, Pose]
 ) -> None:
     """Add the elements that URDF lacks.
 
     Args:
         mech: with all bodies and joints.
-        additions: of the file.
+        robot: of the file.
         owners: body (or "world") of each link.
         places: pose of each link in the frame of its body, or in the world.
 
     Raises:
         MechanismError: values that such an element cannot have.
+        UrdfError: a fixed joint.
     """
     owners = {WORLD: WORLD} | owners
     places = {WORLD: IDENTITY} | places
-    for each in additions:
+    fixed = {name for name, joint in robot.joints.items() if joint.is_fixed}
+    for each in robot.additions:
         values = dict(each.values)
+        for name in fixed & {values.get("joint"), values.get("other")}:
+            raise robot.error(each.place, f"the fixed joint {name!r}", "a joint that moves")
         for name, kind in ADDITIONS[each.tag].items():
             if kind in (POINT, DIRECTION):
                 pose = places[each.values[ENDS.get(name, "body")]]
                 turned = pose.rotation @ values[name]
                 values[name] = turned if kind == DIRECTION else pose.position + turned
-        values |= {end: owners[values[end]] for end in ("body", "a", "b") if end in values}
+        ends = [end for end in ("body", "a", "b") if end in values]
+        bodies: dict[str, Any] = {end: owners[values[end]] for end in ends}
+        if each.tag == "pair" and not bodies.items() <= values.items():
+            message = f"lets all shapes of {bodies['a']!r} and {bodies['b']!r} touch"
+            mech.notes.append(Note("changed", each.place, message))
+            if {*bodies.values()} in map(set, mech.pairs):
+                continue
+        values |= bodies
         if "model" in values:
             values["model"] = DCMotor(**values["model"])
         getattr(mech, f"add_{each.tag}")(**values)

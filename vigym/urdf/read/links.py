@@ -31,6 +31,7 @@ from vigym.urdf.read.references import check_reference, find_references
 from vigym.urdf.read.xml import Node
 
 MOST_LINKS = 2000  # pybullet's loader recurses over links: long chains overflow its stack
+_SEMANTIC = ("group", "group_state", "virtual_joint", "disable_collisions")
 _OPTIONAL = {"kp", "kd", "effort", "targets", "viscous", "damping", "ratio", "offset"}
 _COUNTS = {POINT: 3, DIRECTION: 3, TWO: 2, ANY: None}
 _OWNERS = {"link": "body", "joint": "joint", "loop_joint": "joint"}  # argument for the name
@@ -42,6 +43,9 @@ def read_robot(robot: Node) -> Robot:
     Raises:
         UrdfError: an element, number or reference that is missing, malformed or impossible.
     """
+    for tag in _SEMANTIC:
+        if robot.children(tag) and not robot.children("link"):
+            raise robot.error(f"<{tag}> and no <link>, as in an SRDF file", "a robot's URDF file")
     for error in note_unknown(robot, version_of(robot)):
         raise error
     loop_nodes = find_loops(robot)

@@ -210,6 +210,11 @@ def _faults(mech: Elements) -> Iterator[str]:
     for motion in mech.motions.values():
         yield f"motion of {motion.coordinate!r}: found a prescribed motion, expected none"
     yield from _root_faults(mech)
+    still = {each.child for each in mech.joints.values() if (each.parent, each.dofs) == (WORLD, 0)}
+    for a, b in mech.pairs:
+        for body in still & {a, b}:
+            found = f"found {body!r}, which is fixed to the world"
+            yield f"pair {a!r}, {b!r}: {found}, expected bodies that move: URDF has no obstacles"
     additions = (*mech.springs, *mech.couplings, *mech.skates, *mech.wheels)
     named = (*mech.bodies, *mech.joints, *mech.frames, *mech.collisions, *additions)
     for name in (mech.name, *named):
