@@ -142,7 +142,9 @@ class TwinPair:
         """
         shape = np.broadcast_shapes(x.shape[:-2], q.shape[:-2])
         both = [self.body, self.partner]
-        poses = [np.broadcast_to(each[..., both, :], (*shape, 2, each.shape[-1])) for each in (x, q)]
+        poses = [
+            np.broadcast_to(each[..., both, :], (*shape, 2, each.shape[-1])) for each in (x, q)
+        ]
         poses = np.concatenate(poses, axis=-1).reshape(-1, 14)
         # in most differences only other bodies move
         poses, which = np.unique(poses, axis=0, return_inverse=True)
