@@ -18,8 +18,8 @@ H = 0.005
 
 def law_errors(sim):
     """Squared errors at the first guess of a step and after the whole increment; then by the line search."""
-    d, one, per_h = data_of(sim), np.float64(1.0), 1.0 / H
-    every = np.True_
+    d, every = data_of(sim), np.True_
+    one, per_h = np.float64(1.0), 1.0 / H
     step = Step(knot_buffer(d, 0), knot_buffer(d, -1), np.float64(H), one)
     start_step(d, step, every, False)
     iteration = Iteration(1, PROJECTIONS, one * PROX, one, one, one, one, one, 1e-10)
