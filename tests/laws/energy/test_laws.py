@@ -118,7 +118,7 @@ def test_energy_of_every_joint_type_stays_in_its_band(kind):
     for seed in range(10, 17):
         mech = random_tree(seed, [kind, "spherical"], gravity=(0.0, 0.0, -1.0))
         sim = start(seed, mech, scale=0.1, timestep=0.02)
-        energies = oscillation(sim, 500.0, 25)[1]
+        energies = oscillation(sim, 1000.0, 25)[1]
         growths.append(np.ptp(energies) / np.ptp(energies[: len(energies) // 4]))
     assert np.median(growths) < 1.5
 
