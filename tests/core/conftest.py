@@ -24,7 +24,6 @@ COMPILED = [
     "kernels/test_float32.py",
     "model/test_contact_slots.py",
     "solver/test_first_guess.py",
-    "solver/test_law_errors.py",
     "solver/test_predicted_end.py",
     "tree/test_runs.py",
 ]

@@ -27,9 +27,8 @@ def native(name, count, mode=AutoresetMode.NEXT_STEP, limit=SHORT, **options):
 
 def copies(name, count, mode=AutoresetMode.NEXT_STEP, limit=SHORT, **options):
     """The reference: single environments side by side."""
-    return SyncVectorEnv(
-        [lambda: gym.make(name, max_episode_steps=limit, **options)] * count, autoreset_mode=mode
-    )
+    one = gym.make(name, max_episode_steps=limit, **options)
+    return SyncVectorEnv([lambda: copy.deepcopy(one)] * count, autoreset_mode=mode)
 
 
 def moves(env, count, seed=0):

@@ -123,7 +123,7 @@ def test_traces_hold_the_start_and_every_step():
 def test_every_named_controller_drives_what_it_is_for(name):
     for entry in BUILTIN.values():
         if name in (entry.ids or (name,)):
-            (row,) = evaluate(name, entry.name, episodes=1).rows
+            (row,) = evaluate(name, entry.name, 1, options={"max_episode_steps": 250}).rows
             assert row.length > 0
             assert row.unconverged_steps == 0
 

@@ -83,8 +83,9 @@ def test_blocks_hold_every_seed_once(episodes, together):
     assert all(1 <= len(block) <= plan.lanes <= together for block in seeds)
 
 
-@pytest.mark.parametrize("workers", [2, 3])
-@pytest.mark.parametrize("controller", ["random", Counter], ids=["name", "class"])
+@pytest.mark.parametrize(
+    ("controller", "workers"), [("random", 2), (Counter, 3)], ids=["name", "class"]
+)
 def test_rows_do_not_depend_on_the_number_of_workers(controller, workers):
     done = []
     assert rows(controller, workers=workers, progress=done.append) == alone(controller)

@@ -244,6 +244,7 @@ class Twin:
         """Newton's method to rounding level, and one iteration more; returns V (6 n,) and the least multipliers."""
         V, lam = np.hstack([self.v, self.w]).ravel(), self.lam
         probe = 1e-5 / abs(h) * np.eye(6 * self.n)
+        probes = np.vstack([0.0 * probe[:1], probe, -probe])  # one call for all is fast
         best = np.inf
         met = False
         scale = 1.0 + self.mass.max() * (1.0 / abs(h) + np.abs(self.gravity).max())
@@ -253,7 +254,8 @@ class Twin:
         M = self.inertia_matrix()
         for _ in range(60):
             x3, q3 = self.ahead(*np.split(V.reshape(self.n, 6), 2, axis=1), h)
-            balance, gap = self.balance(V, u, h), self.constraint(x3, q3) / h
+            (balance,), above, below = np.split(self.balance(V + probes, u, h), [1, 1 + len(V)])
+            gap = self.constraint(x3, q3) / h
             error = np.abs(np.append(balance - lam @ self.G, gap)).max()
             if met and error <= 1e3 * tolerance * scale:
                 return V, np.linalg.lstsq(self.G.T, balance, rcond=1e-9)[0]
@@ -261,9 +263,7 @@ class Twin:
                 error <= tolerance * scale or 0.5 * best <= error <= best <= 1e3 * tolerance * scale
             )
             best = min(best, error)
-            D = (self.balance(V + probe, u, h) - self.balance(V - probe, u, h)).T / (
-                2.0 * probe[0, 0]
-            )
+            D = (above - below).T / (2.0 * probe[0, 0])
             ahead = self.rows(x3, q3)[0] @ self.turned(V.reshape(self.n, 6)[:, 3:], h)
             dV, lam = newton_direction(M, h * D, self.G, ahead, -h * balance, -gap, h)
             while np.linalg.norm((V + dV).reshape(-1, 6)[:, 3:], axis=1).max() * abs(h) > 1.98:

@@ -224,28 +224,29 @@ class TouchingTwin(Twin):
     def linear(self, V, u, h):
         """(gaps, balance, motion without and by the forces of the laws, quantities, their derivatives) around V."""
         probe = self.probe / h * np.eye(6 * self.n)
+        probes = np.vstack([0.0 * probe[:1], probe, -probe])  # one call for all is fast
 
-        def derivative(function, *rest):
-            return (function(V + probe, *rest) - function(V - probe, *rest)).T / (2.0 * probe[0, 0])
+        def linearized(function, *rest):
+            (found,), above, below = np.split(function(V + probes, *rest), [1, 1 + len(V)])
+            return found, (above - below).T / (2.0 * probe[0, 0])
 
-        gap = self.gaps(V, h)
-        balance = self.balance(V, u, h)
-        D = derivative(self.balance, u, h)
+        gap, ahead = linearized(self.gaps, h)
+        balance, D = linearized(self.balance, u, h)
         sides, gaps = (
             np.column_stack([-h * balance, h * self.B.T]),
             np.zeros((len(gap), 1 + len(self.B))),
         )
         gaps[:, 0] = -gap
-        rows, ahead = np.vstack([self.G, self.A]), self.ahead_rows(V, h, derivative)
+        rows, exact = np.vstack([self.G, self.A]), self.ahead_rows(V, h)
+        ahead[: len(exact)] = exact
         along = newton_directions(self.inertia_matrix(), h * D, rows, ahead, sides, gaps)
-        return gap, balance, along, self.quantities(V, h), derivative(self.quantities, h)
+        return gap, balance, along, *linearized(self.quantities, h)
 
-    def ahead_rows(self, V, h, derivative):
-        """Derivatives of the gaps: of joints by their rows, which keep dependent ones exactly so."""
+    def ahead_rows(self, V, h):
+        """Derivatives of the gaps of joints by their rows, which keep dependent ones exactly so."""
         parts = V.reshape(self.n, 6)
         x3, q3 = self.ahead(parts[:, :3], parts[:, 3:], h)
-        exact = self.rows(x3, q3)[0] @ self.turned(parts[:, 3:], h)
-        return np.vstack([exact, derivative(self.gaps, h)[len(exact) :]])
+        return self.rows(x3, q3)[0] @ self.turned(parts[:, 3:], h)
 
     def substep(self, u, h):
         pressed, approach = self.forces[self.touching.starts] > 0.0, -self.approaching()

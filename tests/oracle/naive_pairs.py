@@ -141,21 +141,26 @@ class TwinPair:
         the partner.
         """
         shape = np.broadcast_shapes(x.shape[:-2], q.shape[:-2])
-        x, q = (
-            np.broadcast_to(x, (*shape, *x.shape[-2:])),
-            np.broadcast_to(q, (*shape, *q.shape[-2:])),
-        )
-        gap = np.zeros(shape)
-        own, other, normal = (np.zeros((*shape, 3)) for _ in range(3))
-        for i in np.ndindex(shape):
-            s = near if near is not None and not self.guards else self.place(x[i], q[i])
+        both = [self.body, self.partner]
+        poses = [
+            np.broadcast_to(each[..., both, :], (*shape, 2, each.shape[-1])) for each in (x, q)
+        ]
+        poses = np.concatenate(poses, axis=-1).reshape(-1, 14)
+        # in most differences only other bodies move
+        poses, which = np.unique(poses, axis=0, return_inverse=True)
+        gap = np.zeros(len(poses))
+        own, other, normal = (np.zeros((len(poses), 3)) for _ in range(3))
+        here, turned = x[(0,) * len(shape)].copy(), q[(0,) * len(shape)].copy()
+        for i, pose in enumerate(poses):
+            here[both], turned[both] = np.split(pose.reshape(2, 7), [3], axis=1)
+            s = near if near is not None and not self.guards else self.place(here, turned)
             s = s if near is None else np.clip(s, near - SLIDES, near + SLIDES)
-            gap[i], normal[i], own[i], other[i] = self.meeting(x[i], q[i], s)
-        return gap, own, other, normal
+            gap[i], normal[i], own[i], other[i] = self.meeting(here, turned, s)
+        found = [each[which] for each in (gap, own, other, normal)]
+        return [each.reshape(shape + each.shape[1:]) for each in found]
 
-    def spokes(self, x, q, near):
+    def spokes(self, normal):
         """Parts of the arms of both bodies that stand on their surfaces (..., 3), world."""
-        normal = self.meetings(x, q, near)[3]
         return -self.radius * normal, self.round * normal
 
     def gap(self, x, q, near=None):

@@ -157,28 +157,31 @@ class Touching:
         found = [np.zeros((*x3.shape[:-2], 0))]
         held = zip(self.contacts, self.frames, self.ends, self.places, floors, strict=True)
         for c, frame, ends, place, floor in held:
-            moved = sum(end.sign * self.moved(c, x3, q3, end, place) for end in ends)
-            found += [(c.gap(x3, q3, place) - floor)[..., None] / h, moved @ frame[1:].T / h]
+            met = None
+            if not hasattr(c, "spoke_after"):
+                met = [c.meetings(*poses, place) for poses in ((self.x, self.q), (x3, q3))]
+            gap = c.gap(x3, q3, place) if met is None else met[1][0]
+            moved = sum(end.sign * self.moved(c, x3, q3, end, met) for end in ends)
+            found += [(gap - floor)[..., None] / h, moved @ frame[1:].T / h]
             if c.torsion > 0.0:
                 found.append(
                     w[..., c.body - 1, :] @ rotate(conj(self.q[c.body]), frame[0])[:, None]
                 )
         return np.concatenate(found, axis=-1)
 
-    def moved(self, contact, x3, q3, end, place):
+    def moved(self, contact, x3, q3, end, met):
         """Mean way of the points of a body that touch at both knots, world (..., 3).
 
         On the ground with spokes r from the centre c of a ball or rim: c3 - c2 + turn x (r2 + r3)/2.
-        Of two bodies the places where both touch move on them by arcs, of which spokes know the chords.
-
+        Of two bodies the places where both touch, `met` at the knots, move on them by arcs, of which
+        spokes know the chords.
         """
         b = end.body
         x, q = x3[..., b, :] - self.x[b], q3[..., b, :]
-        if not hasattr(contact, "spoke_after"):
+        if met is not None:
             which = 0 if end.sign > 0.0 else 1
-            after = contact.meetings(x3, q3, place)[1 + which]
-            mean = 0.5 * (end.slip + rotate(conj(q), after - x3[..., b, :]))
-            spokes = [contact.spokes(*pose, place)[which] for pose in ((self.x, self.q), (x3, q3))]
+            mean = 0.5 * (end.slip + rotate(conj(q), met[1][1 + which] - x3[..., b, :]))
+            spokes = [contact.spokes(normal)[which] for *_, normal in met]
             chord = rotate(conj(q), spokes[1]) - rotate(conj(self.q[b]), spokes[0])
             chord = 0.5 * (rotate(q, chord) + rotate(self.q[b], chord))
             c = mul(conj(self.q[b]), q)[..., :1]

@@ -16,6 +16,7 @@ from vigym.simulation.compile.layout import Rows
 # Third derivatives add SIZE squared times at most 3, as measured at larger sizes: 3e-9 as well.
 # Where both are alike the sum is least.
 SIZE = 3e-5
+PAIRS = 4  # of neighbours: a random deviation has a part along each coordinate, so one shows any wrong derivative
 FOLLOWS = 1e-7  # of the largest derivative: more than ten times that, for other ways to round
 
 

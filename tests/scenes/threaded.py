@@ -63,7 +63,7 @@ def digest(threads=2):
 
 
 def processes(method):
-    with multiprocessing.get_context(method).Pool(3) as pool:
+    with multiprocessing.get_context(method).Pool(2) as pool:
         return pool.map(digest, [2, 3, 2, 1])
 
 
@@ -92,10 +92,10 @@ def python_threads():
 
 
 def vector(envs):
-    """Four environments side by side; the digest of each one's observations."""
+    """Two environments side by side; the digest of each one's observations."""
     seen = [np.array(envs.reset()[0] if isinstance(envs, gym.vector.VectorEnv) else envs.reset())]
     for _ in range(10):
-        seen.append(envs.step(np.zeros((4, 1), np.float32))[0])
+        seen.append(envs.step(np.zeros((2, 1), np.float32))[0])
     envs.close()
     return [
         hashlib.sha256(rows.tobytes()).hexdigest()[:16]
@@ -106,7 +106,7 @@ def vector(envs):
 def subprocesses():
     from stable_baselines3.common.vec_env import SubprocVecEnv
 
-    return vector(SubprocVecEnv([Batch] * 4))
+    return vector(SubprocVecEnv([Batch] * 2))
 
 
 def at_exit():
@@ -120,8 +120,8 @@ KINDS = {
     "fork": lambda: processes("fork"), "spawn": lambda: processes("spawn"),
     "forkserver": lambda: processes("forkserver"), "fork_while_stepping": fork_while_stepping,
     "python_threads": python_threads, "at_exit": at_exit,
-    "AsyncVectorEnv": lambda: vector(gym.vector.AsyncVectorEnv([Batch] * 4)),
-    "SyncVectorEnv": lambda: vector(gym.vector.SyncVectorEnv([Batch] * 4)), "SubprocVecEnv": subprocesses,
+    "AsyncVectorEnv": lambda: vector(gym.vector.AsyncVectorEnv([Batch] * 2)),
+    "SyncVectorEnv": lambda: vector(gym.vector.SyncVectorEnv([Batch] * 2)), "SubprocVecEnv": subprocesses,
 }  # fmt: skip
 
 if __name__ == "__main__":

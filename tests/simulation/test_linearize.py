@@ -8,7 +8,7 @@ import pytest
 from scenes import touching_scenes as scenes
 from scenes.balls import ball_pendulum
 from scenes.closing import closed_state
-from scenes.deviations import FOLLOWS, SIZE, Neighbours, differenced
+from scenes.deviations import FOLLOWS, PAIRS, SIZE, Neighbours, differenced
 from scenes.linkages import ladder
 from scenes.loops import BUILDERS, CLOSING
 from scenes.loops_plane import five_bar
@@ -62,7 +62,7 @@ def assert_follows_neighbours(sim, substeps=1, size=SIZE):
     n = len(mech.velocity_names)
     pairs = [
         Neighbours(sim, *(size * rng.normal(size=m) for m in (n, torques.shape[1])))
-        for _ in range(2 * n)
+        for _ in range(PAIRS)
     ]
     for u in torques[:-1]:
         assert sim.step(u).converged

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenes.deviations import FOLLOWS, SIZE, Neighbours
+from scenes.deviations import FOLLOWS, PAIRS, SIZE, Neighbours
 from scenes.loops_plane import five_bar
 from scenes.loops_space import minitaur
 from vigym import Mechanism, Simulator
@@ -77,7 +77,7 @@ def assert_follows_neighbours(sim, substeps=1, size=SIZE):
     n, torques, targets = (
         len(names) for names in (mech.velocity_names, mech.actuator_names, mech.motor_names)
     )
-    pairs = [Neighbours(sim, size * rng.normal(size=n), 0.0) for _ in range(2 * n)]
+    pairs = [Neighbours(sim, size * rng.normal(size=n), 0.0) for _ in range(PAIRS)]
     for _ in range(3):
         u, aims = rng.normal(size=torques), 0.3 * rng.normal(size=targets)
         assert sim.step(u, aims).converged

@@ -30,7 +30,7 @@ def test_random_tree_of_all_joint_types(seed):
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_each_joint_type_under_a_free_root(kind):
-    run_both(*pair(10, [kind, "revolute", kind], damping=0.3, to_world=False), steps=40)
+    run_both(*pair(10, [kind, "revolute", kind], damping=0.3, to_world=False), steps=20)
 
 
 @pytest.mark.parametrize("kind", ["cylindrical", "planar", "universal", "floating"])
@@ -40,7 +40,7 @@ def test_springs_and_dampers_that_differ_by_freedom(kind):
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_each_joint_type_with_the_fourth_order_step(kind):
-    run_both(*pair(20, [kind, "universal"], order=4), steps=30)
+    run_both(*pair(20, [kind, "universal"], order=4), steps=20)
 
 
 def test_bare_tree_without_springs_dampers_or_armature():
