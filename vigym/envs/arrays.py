@@ -83,3 +83,43 @@ def world_up_in_body(orientation: Array) -> Array:
     """
     w, x, y, z = unstack(orientation)
     return stack(2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))
+
+
+def name_history(names: list[str], length: int) -> list[str]:
+    """Return the names of all entries, oldest first; those of earlier steps end in "[-steps]"."""
+    before = [f"{name}[-{age}]" for age in range(length - 1, 0, -1) for name in names]
+    return before + names
+
+
+class History:
+    """Observations of the last control steps, of every environment.
+
+    Args:
+        length: number of control steps.
+        lanes: number of environments.
+        size: of an observation.
+    """
+
+    def __init__(self, length: int, lanes: int, size: int) -> None:
+        self._kept = np.zeros((lanes, length, size))
+        self._starts = np.ones(lanes, dtype=np.bool_)
+
+    def start(self, mask: Flags) -> None:
+        """Let episodes start in a mask (lanes,): their first observation stands for all before."""
+        self._starts |= mask
+
+    def add(self, observed: Array, mask: Flags | None) -> Array:
+        """Return observations (..., length * size), oldest first.
+
+        Args:
+            observed: now (..., size).
+            mask: (lanes,) environments that are observed, all by default; the others are as before.
+        """
+        latest = observed.reshape(len(self._kept), -1)
+        seen = np.ones_like(self._starts) if mask is None else mask
+        first, later = seen & self._starts, seen & ~self._starts
+        self._kept[first] = latest[first, None]
+        self._kept[later, :-1] = self._kept[later, 1:]
+        self._kept[later, -1] = latest[later]
+        self._starts &= ~seen
+        return self._kept.reshape(*observed.shape[:-1], -1).copy()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.envs.arrays import Array, Flags
+from vigym.envs.arrays import Array, Flags, History, name_history
 from vigym.envs.infos import Infos, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
@@ -99,15 +99,15 @@ class EpisodeRunner:
         options |= task.simulator or {}
         self.sim = Simulator(self.mechanism, timestep=task.timestep, **options)
         self.dt, size = task.timestep * task.frame_skip, self.efforts.size
-        self._sensors: SensorSuite | None = None
-        if task.sensors:
-            self._sensors = SensorSuite(task.sensors, self.sim, self.dt, size)
+        self._sensors = SensorSuite(task.sensors, self.sim, self.dt, size) if task.sensors else None
         own, read = task.observation(self.mechanism), self._sensors.bounds if self._sensors else {}
         twice = sorted(own.keys() & read.keys())
         require(not twice, "sensors", twice, "names that the task's observation has not")
         bounds = {**own, **read}
-        self.observation_names = list(bounds)
-        self.bounds = np.array(list(bounds.values()), dtype=np.float64)
+        self.observation_names = name_history(list(bounds), task.history)
+        most = np.array(list(bounds.values()), dtype=np.float64)
+        self.bounds = np.tile(most, task.history)
+        self._history = History(task.history, batch or 1, most.size) if task.history > 1 else None
         self.shape: tuple[int, ...] = () if batch is None else (batch,)
         self.action_shape = (*self.shape, *self.efforts.shape)
         self._own_shape = (*self.shape, len(own))  # of an observation without sensors
@@ -116,7 +116,7 @@ class EpisodeRunner:
         # time and goals are read for a motion alone
         timed, kind = (Task.motion, Task.motor_targets), type(task)
         self._is_timed = (kind.motion, kind.motor_targets) != timed
-        self._upper = np.broadcast_to(self.bounds, (*self.shape, self.bounds.size)).copy()
+        self._upper = np.broadcast_to(most, (*self.shape, most.size)).copy()
         self._lower = -self._upper
         self._reward_terms = [
             (f"reward_{name}", name, np.full(self.shape, weight) if self.shape else weight)
@@ -182,12 +182,13 @@ class EpisodeRunner:
             on_ground: whether floating bodies are put on the ground, if the task asks for it.
             terrain_map: number of the terrain's map; None: as before.
         """
+        starting = np.ones(self.sim.batch or 1, dtype=np.bool_) if mask is None else mask
         if self._perturber is not None:
-            everywhere = np.ones(self.sim.batch or 1, dtype=np.bool_)
-            self._perturber.reset(everywhere if mask is None else mask)
+            self._perturber.reset(starting)
         if self._sensors is not None:
-            everywhere = np.ones(self.sim.batch or 1, dtype=np.bool_)
-            self._sensors.reset(everywhere if mask is None else mask)
+            self._sensors.reset(starting)
+        if self._history is not None:
+            self._history.start(starting)
         on_ground = on_ground and self.task.grounded
         self.sim.reset(
             positions, velocities, mask=mask, place_on_ground=on_ground, terrain_map=terrain_map
@@ -316,7 +317,8 @@ class EpisodeRunner:
     def observe(self, quantities: Quantities, mask: Flags | None = None) -> Array:
         """Return the observation (..., n_observations), clipped to the bounds of the space.
 
-        Noise is drawn for environments in the mask (batch,), all by default.
+        Noise is drawn, and the history goes on, for environments in the mask (batch,), all by
+        default.
         """
         observed = self.task.observe(quantities)
         require_observation(observed, self._own_shape)
@@ -324,7 +326,8 @@ class EpisodeRunner:
             observed = np.concatenate((observed, self._sensors.read()), axis=-1)
         exact = np.maximum(observed, self._lower)
         np.minimum(exact, self._upper, out=exact)
-        return exact if self._perturber is None else self._perturber.observe(exact, mask)
+        seen = exact if self._perturber is None else self._perturber.observe(exact, mask)
+        return seen if self._history is None else self._history.add(seen, mask)
 
     def info(
         self,

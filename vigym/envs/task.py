@@ -31,6 +31,7 @@ Quantities = dict[str, Array]
 Start = Array | Mapping[str, ArrayLike]
 
 NUMBERS = frozenset([float, np.float64, bool, np.bool_])  # types of values of one environment
+MOST_HISTORY = 1000  # control steps in an observation
 _WEIGHT = "_weight"
 _SIMULATOR = frozenset(
     ("order", "loops", "tolerance", "max_iterations", "friction_cone", "contact_solver")
@@ -42,6 +43,7 @@ _SHARED = {
     "reset_noise_scale": ("float", "half width of the initial noise (rad, rad/s)"),
     "simulator": ("dict", "options of `vigym.Simulator`: loops, tolerance, friction_cone, ..."),
     "sensors": ("tuple", "readings added to the observation; see `vigym.envs.robots.sensors`"),
+    "history": ("int", "control steps whose observations are in one, the newest last"),
     "randomization": ("dict", "random physical parameters; see `vigym.envs.perturbations`"),
     "observation_noise": (
         "float or dict",
@@ -79,6 +81,8 @@ class Task(ABC):
         simulator: options of the `vigym.Simulator` that no other option of the environment sets:
             order, loops, tolerance, max_iterations, friction_cone, contact_solver; None: none.
         sensors: whose readings follow the task's own observation.
+        history: number of control steps whose observations are in one, the newest last; before an
+            episode's first step all are as its first.
         reset_noise_scale: size of the random part of the initial state; 0: always the same start.
         grounded: property of the task, no option: floating bodies start in touch with the ground.
         aims_to_end: property of the task, no option: `terminated` reports that the goal is reached;
@@ -96,6 +100,7 @@ class Task(ABC):
     reset_noise_scale: float = 0.1
     simulator: Mapping[str, Any] | None = None
     sensors: Sequence[Sensor] = ()
+    history: int = 1
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -116,6 +121,7 @@ class Task(ABC):
             f"a dictionary with any of: {', '.join(sorted(_SIMULATOR))}",
         )
         require_sensors(self.sensors)
+        require_whole("history", self.history, 1, MOST_HISTORY)
         for term, weight in self.weights.items():
             require(is_number(weight), term + _WEIGHT, weight, "a finite number")
 
@@ -301,5 +307,12 @@ def _defaults(task: Any) -> dict[str, Any]:
     }
     return shared | {
         name: getattr(task, name)
-        for name in ("timestep", "frame_skip", "reset_noise_scale", "simulator", "sensors")
+        for name in (
+            "timestep",
+            "frame_skip",
+            "reset_noise_scale",
+            "simulator",
+            "sensors",
+            "history",
+        )
     }

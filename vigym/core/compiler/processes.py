@@ -26,7 +26,7 @@ _COMMAND = (
 )
 Key = tuple[Any, tuple[Any, ...]]  # function of a kernel, and types of its arguments
 _running: dict[Key, subprocess.Popen[bytes]] = {}  # kernel -> process that compiles it
-_announced: set[Key] = set()  # kernels whose compilation a message has told
+_announced: set[Key] = set()  # kernels that a message has named
 _starting = threading.Lock()  # simulators may be made in several threads
 
 

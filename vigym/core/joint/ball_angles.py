@@ -80,6 +80,6 @@ def find_lanes_of_turning_limits(d, step):
         if slide.track < 0:
             near, end = d.track_pose(step.knot2, slide.loop), d.track_pose(step.knot3, slide.loop)
             turned = sub(end.row_0[3:], near.row_0[3:])
-            acts = absolute(d.dof(d.body(slide.loop).first_dof).converged_forces[1]) > 0.0
-            found = found | acts & (dot(turned, turned) > TURNING * TURNING)
+            force = absolute(d.dof(d.body(slide.loop).first_dof).converged_forces[1])
+            found = found | (force > 0.0) & (dot(turned, turned) > TURNING * TURNING)
     return found

@@ -149,8 +149,8 @@ def warn_of_idle_shapes(mechanism: Mechanism, ground: bool | Ground | None) -> N
     shapes = len(mechanism.collisions)
     if shapes and ground is None and not mechanism.contact_names:
         warnings.warn(
-            f"{mechanism.name!r}: {shapes} <collision> shapes touch nothing: the robot cannot fall, "
-            "so there is no ground (ground=True adds it, ground=False is silent)",
+            f"{mechanism.name!r}: {shapes} <collision> shapes touch nothing: the robot cannot "
+            "fall, so there is no ground (ground=True adds it, ground=False is silent)",
             stacklevel=2,
         )
     if not shapes and mechanism.ground is not None and can_fall(mechanism):
