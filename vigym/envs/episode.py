@@ -15,6 +15,7 @@ from vigym.envs.arrays import Array, Flags
 from vigym.envs.infos import Infos, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
+from vigym.envs.rewards import MeanRates
 from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import (
     NUMBERS,
@@ -99,6 +100,7 @@ class EpisodeRunner:
         options |= task.simulator or {}
         self.sim = Simulator(self.mechanism, timestep=task.timestep, **options)
         self.dt, size = task.timestep * task.frame_skip, self.efforts.size
+        self._rates = MeanRates(task, self.sim, self.dt)
         self._sensors: SensorSuite | None = None
         if task.sensors:
             self._sensors = SensorSuite(task.sensors, self.sim, self.dt, size)
@@ -219,6 +221,7 @@ class EpisodeRunner:
             self.draw_goals(streams, mask)
         else:
             sim.set_state(given.state, mask)
+        self._rates.restart(mask)
 
     def draw_goals(self, streams: Sequence[np.random.Generator], mask: Flags | None = None) -> None:
         """Draw the goals of new episodes in the mask (batch,), of all by default."""
@@ -251,6 +254,7 @@ class EpisodeRunner:
             self._sensors.before_step(action)
         if self._perturber is not None:
             action = self._perturber.act(action, idle)
+        self._rates.before_step()
         task, sim = self.task, self.sim
         if self._is_timed:
             targets = task.motor_targets(action, sim.time, self.goals())
@@ -307,7 +311,7 @@ class EpisodeRunner:
     def quantities(self) -> Quantities:
         """Return joint coordinates, episode time [s], goals, and the task's own quantities."""
         sim = self.sim
-        own = self.task.quantities(sim)
+        own = {**self.task.quantities(sim), **self._rates.read()}
         require_shape(own, "quantity", self.shape, 1)
         positions, velocities, time = sim.readings.coordinates
         common = {"joint_positions": positions, "joint_velocities": velocities, "time": time}
