@@ -16,7 +16,9 @@ PEERS = {
     "vigym/HalfCheetah-v0": ("HalfCheetah-v5", 1.0),
     "vigym/Hopper-v0": ("Hopper-v5", 1.0),
     "vigym/Walker2d-v0": ("Walker2d-v5", 1.0),
+    "vigym/Ant-v0": ("Ant-v5", 1.0),
 }
+ANT = "vigym/Ant-v0"
 PLANAR = ("vigym/HalfCheetah-v0", "vigym/Hopper-v0", "vigym/Walker2d-v0")
 ROUNDING = 1e-12  # of figures with 15 digits, in sums of some ten
 STEP, SUBSTEPS = 0.02, 20  # control step of comparisons [s], its integrator steps
@@ -30,16 +32,31 @@ def pair(name, **options):
     return gym.make(name, **options).unwrapped, gym.make(PEERS[name][0], **options).unwrapped
 
 
-def signs_of(env):
-    """Return +1 or -1 for each velocity, which is counted the other way."""
-    return np.ones(1) * env.task.signs * np.ones(len(env.mechanism.velocity_names))
+def columns_of(env, size):
+    """Return the places of what is observed among positions or velocities of the file."""
+    columns = getattr(env.task, "_columns", (np.arange(size),))
+    return next(each for each in columns if each.size == size)
+
+
+def observed(env, values):
+    """Return positions or velocities of the file in the order and with the signs of Gymnasium."""
+    return (values * env.task.signs)[columns_of(env, values.size)]
+
+
+def to_file(env, values):
+    """Return the inverse of `observed`."""
+    found = np.empty_like(values)
+    found[columns_of(env, values.size)] = values
+    return found * env.task.signs
 
 
 def set_both(env, peer, positions, velocities):
     """Put both into a state, in the coordinates that are observed."""
     peer.set_state(positions, velocities)
-    signs = signs_of(env)
-    start = {"positions": signs * (positions - env.task.zero), "velocities": signs * velocities}
+    start = {
+        "positions": to_file(env, positions - env.task.zero),
+        "velocities": to_file(env, velocities),
+    }
     return env.reset(options=start)
 
 
@@ -48,10 +65,14 @@ def place(name, peer, rng):
     model = peer.model
     low, high = np.where(model.jnt_limited, model.jnt_range.T, [[-0.3], [0.3]])
     middle, half = (low + high) / 2.0, 0.45 * (high - low)
-    positions = middle + half * rng.uniform(-1.0, 1.0, model.nq)
+    hinges = middle + half * rng.uniform(-1.0, 1.0, model.njnt)
+    velocities = rng.uniform(-1.0, 1.0, model.nv)
+    if name == ANT:
+        turn = rng.standard_normal(4)
+        return np.array([0.3, -0.2, 3.0, *turn / np.linalg.norm(turn), *hinges[1:]]), velocities
     if name in PLANAR:
-        positions[1] = 2.0
-    return positions, rng.uniform(-1.0, 1.0, model.nv)
+        hinges[1] = 2.0
+    return hinges, velocities
 
 
 @every
@@ -61,12 +82,9 @@ def test_figures_are_those_of_the_model(name):
     assert sum(body.mass for body in mechanism.bodies.values()) == pytest.approx(
         model.body_mass.sum(), rel=ROUNDING
     )
-    limits = [
-        pair for joint in mechanism.ordered_joints
-        for pair in (joint.limits if joint.limits is not None else [(-np.inf, np.inf)] * joint.dofs)
-    ]  # fmt: skip
+    found = np.sort([observed(env, limits) for limits in env.task._limits], axis=0).T
     expected = np.where(model.jnt_limited[:, None], model.jnt_range, [-np.inf, np.inf])
-    assert np.allclose(limits, expected, rtol=ROUNDING, atol=ROUNDING)
+    assert np.allclose(found[-model.njnt :], expected, rtol=ROUNDING, atol=ROUNDING)
     efforts = [joint.effort for joint in mechanism.actuated_joints]
     assert efforts == pytest.approx(model.actuator_gear[:, 0] * PEERS[name][1], rel=ROUNDING)
     assert env.dt == pytest.approx(peer.dt, rel=ROUNDING)
@@ -95,7 +113,9 @@ def test_shapes_that_touch_are_those_of_the_model(name):
         place = env.sim.body_position(collision.body) + turn @ shape.position
         axis = np.abs((turn @ rotation_matrix(shape.orientation))[:, 2])
         found.append((shape.radius, half, *place, *axis, collision.friction[0]))
-    assert np.allclose(found, expected, rtol=0.0, atol=1e-9)
+    # the ant's legs have another order
+    found, expected = (sorted(np.round(rows, 9).tolist()) for rows in (found, expected))
+    assert np.allclose(found, expected, rtol=0.0, atol=1e-8)
 
 
 @every
@@ -104,7 +124,6 @@ def test_accelerations_are_those_of_the_model(name):
     env, peer = pair(name)
     model, data, rng = peer.model, peer.data, np.random.default_rng(0)
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    signs = signs_of(env)
     for _ in range(10):
         set_both(env, peer, *place(name, peer, rng))
         action = rng.uniform(-1.0, 1.0, model.nu)
@@ -112,7 +131,7 @@ def test_accelerations_are_those_of_the_model(name):
         mujoco.mj_forward(model, data)
         found = env.sim.dynamics.forward(action * env._runner.efforts)
         scale = np.abs(data.qacc).max()
-        assert np.allclose(signs * found, data.qacc, rtol=0.0, atol=1e-9 * scale)
+        assert np.allclose(observed(env, found), data.qacc, rtol=0.0, atol=1e-9 * scale)
 
 
 @every
@@ -123,7 +142,7 @@ def test_spaces_are_those_of_gymnasium(name):
     assert np.array_equal(env.action_space.high * PEERS[name][1], peer.action_space.high)
 
 
-@pytest.mark.parametrize("name", PLANAR)
+@pytest.mark.parametrize("name", [*PLANAR, ANT])
 def test_the_place_is_observed_where_it_is_asked_for(name):
     env, peer = pair(name, exclude_current_positions_from_observation=False)
     assert env.observation_space == peer.observation_space
@@ -132,13 +151,41 @@ def test_the_place_is_observed_where_it_is_asked_for(name):
 
 @every
 def test_a_seed_gives_the_positions_of_gymnasium(name):
-    """Velocities differ where joints start at their limits: these are rigid."""
+    """But for angles beyond limits and feet in the ground, which its soft ones allow."""
     env, peer = pair(name)
-    for seed in range(5):
+    limits = np.where(peer.model.jnt_limited[:, None], peer.model.jnt_range, [-np.inf, np.inf])
+    for seed in range(20):
         env.reset(seed=seed)
         peer.reset(seed=seed)
-        observed = env.task.coordinates(env.sim)["_positions"]
-        assert np.allclose(observed, peer.data.qpos, rtol=0.0, atol=1e-9)
+        found = env.task.coordinates(env.sim)["_positions"]
+        expected = peer.data.qpos.copy()
+        expected[-peer.model.njnt :] = np.clip(expected[-peer.model.njnt :], *limits.T)
+        if name == ANT:
+            expected[3:7] /= np.linalg.norm(expected[3:7])
+        height = {ANT: 2}.get(name, 1)
+        if env.mechanism.ground is not None:
+            assert env.sim.contacts.gap.min() >= -1e-9
+            expected[height] = max(expected[height], found[height])
+        assert np.allclose(found, expected, rtol=0.0, atol=1e-9)
+
+
+def test_a_robot_that_would_start_in_the_ground_is_put_on_it():
+    """Alone and in a vector, where others stay in the air."""
+    name, seeds = "vigym/HalfCheetah-v0", range(40)
+    gaps = []
+    for seed in seeds:
+        env, peer = pair(name)
+        env.reset(seed=seed)
+        peer.reset(seed=seed)
+        depth = -min([contact.dist for contact in peer.data.contact], default=0.0)
+        gaps.append(env.sim.contacts.gap.min())
+        rise = env.task.coordinates(env.sim)["_positions"][1] - peer.data.qpos[1]
+        assert rise == pytest.approx(max(depth, 0.0), abs=1e-9)
+    assert min(gaps) == pytest.approx(0.0, abs=1e-9)
+    assert max(gaps) > 0.05
+    envs = gym.make_vec(name, len(seeds))
+    envs.reset(seed=list(seeds))
+    assert np.array_equal(envs.unwrapped.sim.contacts.gap.min(axis=1), gaps)
 
 
 @every
@@ -148,6 +195,31 @@ def test_a_state_has_the_observation_of_gymnasium(name):
     for _ in range(10):
         observation, _ = set_both(env, peer, *place(name, peer, rng))
         assert np.allclose(observation, peer._get_obs(), rtol=0.0, atol=1e-9)
+
+
+def test_ground_forces_of_a_robot_at_rest_carry_its_weight():
+    """And have no torque about its centre of mass, in the places where Gymnasium has them."""
+    env, peer = pair(ANT, contact_force_range=(-np.inf, np.inf))
+    for one in (env, peer):
+        one.reset(seed=0)
+        for _ in range(80):
+            observation, *_ = one.step(np.zeros(8, dtype=np.float32))
+        wrenches = observation[27:].reshape(13, 6)
+        weight = sum(body.mass for body in env.mechanism.bodies.values()) * 9.81
+        total = [0.0, 0.0, 0.0, 0.0, 0.0, weight]
+        assert np.allclose(wrenches.sum(axis=0), total, rtol=0.0, atol=0.02 * weight)
+        assert set(np.flatnonzero(wrenches.any(axis=1))) == {3, 6, 9, 12}
+
+
+def test_contact_forces_need_not_be_observed():
+    options = {"include_cfrc_ext_in_observation": False}
+    env, peer = pair(ANT, **options)
+    assert (
+        env.observation_space
+        == peer.observation_space
+        == pair("vigym/Ant-v0", **options)[0].observation_space
+    )
+    assert env.observation_space.shape == (27,)
 
 
 @every

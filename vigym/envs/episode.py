@@ -4,7 +4,7 @@ It serves one environment and a batch; how episodes follow one another is left t
 """
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, NamedTuple
 
@@ -190,10 +190,13 @@ class EpisodeRunner:
         if self._sensors is not None:
             everywhere = np.ones(self.sim.batch or 1, dtype=np.bool_)
             self._sensors.reset(everywhere if mask is None else mask)
-        on_ground = on_ground and self.task.grounded
-        self.sim.reset(
-            positions, velocities, mask=mask, place_on_ground=on_ground, terrain_map=terrain_map
-        )
+        task, sim = self.task, self.sim
+        start, grounded = partial(sim.reset, positions, velocities), on_ground and task.grounded
+        start(mask=mask, place_on_ground=grounded, terrain_map=terrain_map)
+        if on_ground and task.unburied:
+            buried = (sim.contacts.gap.min(axis=-1) < 0.0) & (mask is None or mask)
+            if np.any(buried):
+                start(mask=buried if sim.batch else None, place_on_ground=True)
 
     def start_random(
         self, streams: Sequence[np.random.Generator], mask: Flags, given: GivenStart

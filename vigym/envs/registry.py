@@ -109,6 +109,7 @@ ENVIRONMENTS = (
     Entry("vigym/HalfCheetah-v0", f"{STANDARD}.half_cheetah:HalfCheetah", 1000),
     Entry("vigym/Hopper-v0", f"{STANDARD}.hopper:Hopper", 1000),
     Entry("vigym/Walker2d-v0", f"{STANDARD}.walker2d:Walker2d", 1000),
+    Entry("vigym/Ant-v0", f"{STANDARD}.ant:Ant", 1000),
     Entry("vigym/Robot-v0", "vigym.envs.tasks.robot:Robot", 1000),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )

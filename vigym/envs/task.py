@@ -83,6 +83,8 @@ class Task(ABC):
         sensors: whose readings follow the task's own observation.
         reset_noise_scale: size of the random part of the initial state; 0: always the same start.
         grounded: property of the task, no option: floating bodies start in touch with the ground.
+        unburied: property of the task, no option: floating bodies that would start below the ground
+            start in touch with it.
         aims_to_end: property of the task, no option: `terminated` reports that the goal is reached;
             else that the episode has failed.
 
@@ -91,6 +93,7 @@ class Task(ABC):
     """
 
     grounded: ClassVar[bool] = False
+    unburied: ClassVar[bool] = False
     aims_to_end: ClassVar[bool] = False
     weight_names: ClassVar[Mapping[str, str]] = {}
 

@@ -50,16 +50,33 @@ class StandardTask(Task):
         return mechanism
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Return the file's zero with noise on all coordinates."""
+        """Return the file's zero with noise on all coordinates, within the limits of joints."""
+        signs, _ = self._map
+        positions, velocities = self.noise(mechanism, rng)
+        return self.within_limits(signs * positions), signs * velocities
+
+    def noise(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Return the noise on observed positions and velocities, drawn as Gymnasium does."""
         scale = self.reset_noise_scale
         positions = rng.uniform(-scale, scale, len(mechanism.position_names))
         count = len(mechanism.velocity_names)
         if self.normal_rates:
-            velocities = scale * rng.standard_normal(count)
-        else:
-            velocities = rng.uniform(-scale, scale, count)
-        signs, _ = self._map
-        return signs * positions, signs * velocities
+            return positions, scale * rng.standard_normal(count)
+        return positions, rng.uniform(-scale, scale, count)
+
+    def within_limits(self, positions: Array) -> Array:
+        """Return positions of the file (n,), those beyond limits at these."""
+        return np.clip(positions, *self._limits)
+
+    @cached_property
+    def _limits(self) -> tuple[Array, Array]:
+        """Least and largest positions (n,), without limits infinite."""
+        limits: list[tuple[float, float]] = []
+        for joint in self.mechanism().ordered_joints:
+            free = [(-UNBOUNDED, UNBOUNDED)] * len(joint.joint_type.positions)
+            limits += free if joint.limits is None else [(low, high) for low, high in joint.limits]
+        low, high = np.array(limits).T
+        return low, high
 
     @cached_property
     def _map(self) -> tuple[Array, Array]:

@@ -60,7 +60,8 @@ class HalfCheetah(PlanarRunner):
     ## Starting State
 
     Upright above the ground; all positions [m, rad] are uniform within +- `reset_noise_scale` of
-    it, velocities are normal with that deviation.
+    it, velocities are normal with that deviation. A robot that would
+    start in the ground is put on it.
 
     ## Episode End
 
@@ -79,3 +80,4 @@ class HalfCheetah(PlanarRunner):
     robot: ClassVar[str] = "half_cheetah"
     signs: ClassVar[tuple[float, ...]] = ROOT_SIGNS + (1.0,) * 6
     normal_rates: ClassVar[bool] = True
+    unburied: ClassVar[bool] = True

@@ -67,7 +67,7 @@ class Hopper(PlanarWalker):
     ## Starting State
 
     Upright, 0.04 m above the ground; all positions [m, rad] and velocities are uniform within +-
-    `reset_noise_scale` of it.
+    `reset_noise_scale` of it, angles within the limits of their joints.
 
     ## Episode End
 
