@@ -33,6 +33,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.metrics import PresentState, metrics
 from vigym.simulation.simulator import Simulator
 
+_UNTIMED = {Task.motion, Task.motor_targets}
 _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
 
 
@@ -100,7 +101,6 @@ class EpisodeRunner:
         options |= task.simulator or {}
         self.sim = Simulator(self.mechanism, timestep=task.timestep, **options)
         self.dt, size = task.timestep * task.frame_skip, self.efforts.size
-        self._rates = MeanRates(task, self.sim, self.dt)
         self._sensors: SensorSuite | None = None
         if task.sensors:
             self._sensors = SensorSuite(task.sensors, self.sim, self.dt, size)
@@ -115,9 +115,9 @@ class EpisodeRunner:
         self._own_shape = (*self.shape, len(own))  # of an observation without sensors
         # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
         self._goals = _first_goals(task, batch or 1)
+        self._rates = MeanRates(task, self.sim, self.dt)
         # time and goals are read for a motion alone
-        timed, kind = (Task.motion, Task.motor_targets), type(task)
-        self._is_timed = (kind.motion, kind.motor_targets) != timed
+        self._is_timed = {type(task).motion, type(task).motor_targets} != _UNTIMED
         self._upper = np.broadcast_to(self.bounds, (*self.shape, self.bounds.size)).copy()
         self._lower = -self._upper
         self._reward_terms = [

@@ -39,8 +39,8 @@ class MeanRates:
     """
 
     def __init__(self, task: Task, sim: Simulator, dt: float) -> None:
-        self._task, self._sim, self._dt = task, sim, dt
-        self._before = task.travelled(sim)
+        self._task, self._sim = task, sim
+        self._dt, self._before = dt, task.travelled(sim)
 
     def before_step(self) -> None:
         """Keep the present values."""
@@ -48,12 +48,12 @@ class MeanRates:
 
     def restart(self, mask: Flags) -> None:
         """Make the rates zero in the environments of a mask (batch,)."""
-        now = self._task.travelled(self._sim)
-        for name, value in now.items():
+        present = self._task.travelled(self._sim)
+        for name, value in present.items():
             kept = np.where(mask, value, self._before[name])
             self._before[name] = kept if self._sim.batch else value
 
     def read(self) -> Quantities:
         """Return the rates (...,) by name."""
-        now = self._task.travelled(self._sim)
-        return {name: (value - self._before[name]) / self._dt for name, value in now.items()}
+        present = self._task.travelled(self._sim)
+        return {name: (value - self._before[name]) / self._dt for name, value in present.items()}

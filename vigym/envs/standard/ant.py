@@ -53,10 +53,10 @@ class Ant(SpatialRunner):
     |---|---|---|---|---|---|
     | 0 | height of the trunk | -inf | inf | floating | distance (m) |
     | 1-4 | orientation of the trunk, quaternion (w, x, y, z) | -inf | inf | floating | ratio |
-    | 5-12 | angles of hips and ankles | -inf | inf | hip_1, ankle_1 to hip_4, ankle_4 | angle (rad) |
+    | 5-12 | angles of hips and ankles | -inf | inf | hip_1 to ankle_4 | angle (rad) |
     | 13-15 | velocity of the trunk, world axes | -inf | inf | floating | rate (m/s) |
     | 16-18 | angular velocity of the trunk, own axes | -inf | inf | floating | rate (rad/s) |
-    | 19-26 | rates of hips and ankles | -inf | inf | hip_1, ankle_1 to hip_4, ankle_4 | rate (rad/s) |
+    | 19-26 | rates of hips and ankles | -inf | inf | hip_1 to ankle_4 | rate (rad/s) |
     | 27-104 | wrenches of the ground on 13 bodies | -inf | inf | none | wrench (N m, N) |
 
     ## Rewards

@@ -25,7 +25,8 @@ class Hopper(PlanarWalker):
     ## Notes
 
     What differs from Gymnasium's environment: contacts and limits are rigid, without its
-    softness, parts of the robot do not touch each other, and an episode also ends if the solver fails.
+    softness, parts of the robot do not touch each other, and an episode also ends if the solver
+    fails.
 
     `info` has `x_position`, `z_distance_from_origin`, the height of the trunk above that of the
     upright start [m], and `x_velocity`, the mean over the control step [m/s].

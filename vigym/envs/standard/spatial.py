@@ -157,8 +157,9 @@ class SpatialRunner(StandardTask):
 
     def healthy(self, quantities: Quantities) -> Flags:
         """Return whether the height of the trunk is in range (...,)."""
-        z, (low, high) = quantities["_positions"][..., 2], self.healthy_z_range
-        found: Flags = (z >= low) & (z <= high)
+        height = quantities["_positions"][..., 2]
+        low, high = self.healthy_z_range
+        found: Flags = (height >= low) & (height <= high)
         return found
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:

@@ -36,9 +36,9 @@ class StandardDoublePendulum(StandardTask):
     ## Notes
 
     What differs from Gymnasium's environment: the rail ends rigidly, and the last observation, the
-    force of its end on the cart, is 10 N or zero; rewards are of the place at the end of a step, not
-    one integrator step earlier, and the weights of the last two are options; an episode also ends
-    if the solver fails. Gravity leans by 1e-5 m/s^2 along x, as there.
+    force of its end on the cart, is 10 N or zero; rewards are of the place at the end of a step,
+    not one integrator step earlier, and the weights of the last two are options; an episode
+    also ends if the solver fails. Gravity leans by 1e-5 m/s^2 along x, as there.
 
     `info` has `tip_x` and `tip_height` of the tip [m].
 

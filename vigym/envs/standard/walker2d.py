@@ -51,8 +51,8 @@ class Walker2d(PlanarWalker):
     | 5-7 | angles of the left ones | -inf | inf | thigh_left_joint ... | angle (rad) |
     | 8-9 | velocity of the trunk along x and z | -inf | inf | root | rate (m/s) |
     | 10 | angular velocity of the trunk | -inf | inf | root | rate (rad/s) |
-    | 11-13 | rates of the right thigh, knee and foot | -inf | inf | thigh_joint ... | rate (rad/s) |
-    | 14-16 | rates of the left ones | -inf | inf | thigh_left_joint ... | rate (rad/s) |
+    | 11-13 | rates of the right leg | -inf | inf | thigh_joint ... | rate (rad/s) |
+    | 14-16 | rates of the left leg | -inf | inf | thigh_left_joint ... | rate (rad/s) |
 
     ## Rewards
 
