@@ -17,8 +17,10 @@ PEERS = {
     "vigym/Hopper-v0": ("Hopper-v5", 1.0),
     "vigym/Walker2d-v0": ("Walker2d-v5", 1.0),
     "vigym/Ant-v0": ("Ant-v5", 1.0),
+    "vigym/Humanoid-v0": ("Humanoid-v5", 0.4),
 }
-ANT = "vigym/Ant-v0"
+ANT, HUMANOID = "vigym/Ant-v0", "vigym/Humanoid-v0"
+SPATIAL = (ANT, HUMANOID)
 PLANAR = ("vigym/HalfCheetah-v0", "vigym/Hopper-v0", "vigym/Walker2d-v0")
 ROUNDING = 1e-12  # of figures with 15 digits, in sums of some ten
 STEP, SUBSTEPS = 0.02, 20  # control step of comparisons [s], its integrator steps
@@ -59,11 +61,10 @@ def to_file(env, values):
 def set_both(env, peer, positions, velocities):
     """Put both into a state, in the coordinates that are observed."""
     peer.set_state(positions, velocities)
-    start = {
-        "positions": to_file(env, positions - env.task.zero),
-        "velocities": to_file(env, velocities),
-    }
-    return env.reset(options=start)
+    start = to_file(env, positions - env.task.zero), to_file(env, velocities)
+    if hasattr(env.task, "hinges"):
+        env.task._move_trunk(*start, 1.0)
+    return env.reset(options=dict(zip(("positions", "velocities"), start, strict=True)))
 
 
 def place(name, peer, rng):
@@ -73,7 +74,7 @@ def place(name, peer, rng):
     middle, half = (low + high) / 2.0, 0.45 * (high - low)
     hinges = middle + half * rng.uniform(-1.0, 1.0, model.njnt)
     velocities = rng.uniform(-1.0, 1.0, model.nv)
-    if name == ANT:
+    if name in SPATIAL:
         turn = rng.standard_normal(4)
         return np.array([0.3, -0.2, 3.0, *turn / np.linalg.norm(turn), *hinges[1:]]), velocities
     if name in PLANAR:
@@ -138,7 +139,10 @@ def test_accelerations_are_those_of_the_model(name):
         mujoco.mj_forward(model, data)
         found = env.sim.dynamics.forward(action * env._runner.efforts)
         scale = np.abs(data.qacc).max()
-        assert np.allclose(observed(env, found), data.qacc, rtol=0.0, atol=1e-9 * scale)
+        # of the trunk's place: that of its origin there, of its centre of mass here
+        first = 3 if name == HUMANOID else 0
+        differences = observed(env, found)[first:] - data.qacc[first:]
+        assert np.abs(differences).max() <= 1e-9 * scale
 
 
 @every
@@ -149,7 +153,7 @@ def test_spaces_are_those_of_gymnasium(name):
     assert np.array_equal(env.action_space.high * PEERS[name][1], peer.action_space.high)
 
 
-@pytest.mark.parametrize("name", [*PLANAR, ANT])
+@pytest.mark.parametrize("name", [*PLANAR, *SPATIAL])
 def test_the_place_is_observed_where_it_is_asked_for(name):
     env, peer = pair(name, exclude_current_positions_from_observation=False)
     assert env.observation_space == peer.observation_space
@@ -167,9 +171,9 @@ def test_a_seed_gives_the_positions_of_gymnasium(name):
         found = env.task.coordinates(env.sim)["_positions"]
         expected = peer.data.qpos.copy()
         expected[-peer.model.njnt :] = np.clip(expected[-peer.model.njnt :], *limits.T)
-        if name == ANT:
+        if name in SPATIAL:
             expected[3:7] /= np.linalg.norm(expected[3:7])
-        height = {ANT: 2}.get(name, 1)
+        height = 2 if name in SPATIAL else 1
         if env.mechanism.ground is not None:
             assert env.sim.contacts.gap.min() >= -1e-9
             expected[height] = max(expected[height], found[height])
@@ -218,14 +222,26 @@ def test_ground_forces_of_a_robot_at_rest_carry_its_weight():
 
 
 def test_contact_forces_need_not_be_observed():
-    options = {"include_cfrc_ext_in_observation": False}
-    env, peer = pair(ANT, **options)
-    assert (
-        env.observation_space
-        == peer.observation_space
-        == pair("vigym/Ant-v0", **options)[0].observation_space
-    )
+    env, peer = pair(ANT, include_cfrc_ext_in_observation=False)
+    assert env.observation_space == peer.observation_space
     assert env.observation_space.shape == (27,)
+
+
+@pytest.mark.parametrize("part", ["cinert", "cvel", "qfrc_actuator", "cfrc_ext"])
+def test_parts_of_the_observation_of_the_humanoid_can_be_left_out(part):
+    env, peer = pair(HUMANOID, **{f"include_{part}_in_observation": False})
+    assert env.observation_space == peer.observation_space
+    found, _ = set_both(env, peer, *place(HUMANOID, peer, np.random.default_rng(3)))
+    assert np.allclose(found, peer._get_obs(), rtol=0.0, atol=1e-9)
+
+
+def test_the_cost_of_contact_is_clipped():
+    for weight, limits, expected in ((5e-7, (0.02, 0.03), 0.03), (0.0, (0.02, 0.03), 0.0)):
+        options = {"contact_cost_weight": weight, "contact_cost_range": limits}
+        env = gym.make(HUMANOID, **options)
+        env.reset(seed=0)
+        costs = [-env.step(np.zeros(17, dtype=np.float32))[4]["reward_contact"] for _ in range(15)]
+        assert max(costs) == pytest.approx(expected, rel=1e-12)
 
 
 @every
@@ -242,7 +258,7 @@ def test_motion_is_that_of_gymnasium_to_first_order(name):
         differences = []
         for action in rng.uniform(-0.2, 0.2, (2, peer.model.nu)).astype(np.float32):
             observation, reward, ended, _, _ = env.step(action)
-            expected = peer.step(action * PEERS[name][1])
+            expected = peer.step(action.astype(np.float64) * PEERS[name][1])
             assert ended == expected[2]
             differences.append((np.abs(observation - expected[0]).max(), abs(reward - expected[1])))
         apart.append(np.max(differences, axis=0))

@@ -110,6 +110,7 @@ ENVIRONMENTS = (
     Entry("vigym/Hopper-v0", f"{STANDARD}.hopper:Hopper", 1000),
     Entry("vigym/Walker2d-v0", f"{STANDARD}.walker2d:Walker2d", 1000),
     Entry("vigym/Ant-v0", f"{STANDARD}.ant:Ant", 1000),
+    Entry("vigym/Humanoid-v0", f"{STANDARD}.humanoid:Humanoid", 1000),
     Entry("vigym/Robot-v0", "vigym.envs.tasks.robot:Robot", 1000),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )

@@ -1,5 +1,6 @@
 """Running of an ant with four legs, as in Gymnasium's Ant-v5."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -101,10 +102,9 @@ class Ant(SpatialRunner):
     hinges: ClassVar[tuple[str, ...]] = tuple(
         f"{joint}_{k}" for k in LEGS.values() for joint in ("hip", "ankle")
     )
-    shapes: ClassVar[tuple[str, ...]] = (
-        "torso",
-        *(name for leg, k in LEGS.items() for name in (leg, f"aux_{k}", f"foot_{k}")),
-    )
+    shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {"torso": ("torso",)} | {
+        name: (name,) for leg, k in LEGS.items() for name in (leg, f"aux_{k}", f"foot_{k}")
+    }
 
     healthy_z_range: Range = (0.2, 1.0)
     contact_force_range: Range = (-1.0, 1.0)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym import assets
+from vigym.envs.arrays import rotate_to_body
 from vigym.envs.options import require_bool
 from vigym.envs.standard.base import (
     UNBOUNDED,
@@ -27,7 +28,16 @@ from vigym.urdf.convert.load import load_urdf
 POSE, TWIST = 7, 6  # coordinates of the body that floats
 Index = NDArray[np.intp]
 QUATERNION = slice(3, POSE)
-WRENCH = "torque_x", "torque_y", "torque_z", "force_x", "force_y", "force_z"
+INVERSE = np.array([1.0, -1.0, -1.0, -1.0])  # of a quaternion, by its components
+EXCLUDE = "exclude_current_positions_from_observation"
+AXES, ACTUATORS = "xyz", "qfrc_actuator"
+# Parts of observations by Gymnasium's names: names of the numbers of each body, or each hinge.
+PARTS = {
+    "cinert": (*("xx", "yy", "zz", "xy", "xz", "yz"), *("mx", "my", "mz"), "mass"),
+    "cvel": tuple(f"{kind}_{axis}" for kind in ("angular_velocity", "velocity") for axis in AXES),
+    ACTUATORS: ("torque",),
+    "cfrc_ext": tuple(f"{kind}_{axis}" for kind in ("torque", "force") for axis in AXES),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +47,8 @@ class SpatialRunner(StandardTask):
     Attributes:
         height: of the trunk at the file's zero [m]; property of the task, no option, as these:
         hinges: names of the joints in the order in which they are observed.
-        shapes: names of the bodies whose contact forces are observed, which are those of their
-            collision shapes.
+        shapes: names of collision shapes by the names of the bodies whose contact forces are
+            observed.
     """
 
     weight_names: ClassVar[Mapping[str, str]] = {
@@ -49,7 +59,7 @@ class SpatialRunner(StandardTask):
     }
     height: ClassVar[float]
     hinges: ClassVar[tuple[str, ...]]
-    shapes: ClassVar[tuple[str, ...]]
+    shapes: ClassVar[Mapping[str, tuple[str, ...]]]
     unburied: ClassVar[bool] = True
 
     forward_reward_weight: float = 1.0
@@ -63,17 +73,19 @@ class SpatialRunner(StandardTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for option in (
-            "terminate_when_unhealthy",
-            "exclude_current_positions_from_observation",
-            "include_cfrc_ext_in_observation",
-        ):
-            require_bool(option, getattr(self, option))
+        included = [f"include_{part}_in_observation" for part in PARTS]
+        for option in (EXCLUDE, "terminate_when_unhealthy", *included):
+            require_bool(option, getattr(self, option, False))
         require_range("healthy_z_range", self.healthy_z_range)
 
     def mechanism(self) -> Mechanism:
         """Return the robot, which floats, on the ground."""
         return load_urdf(assets.path(self.robot), base="floating", ground=True)
+
+    @cached_property
+    def _parts(self) -> list[str]:
+        """Parts that are observed after positions and velocities."""
+        return [part for part in PARTS if getattr(self, f"include_{part}_in_observation", False)]
 
     @cached_property
     def _columns(self) -> tuple[Index, Index]:
@@ -85,10 +97,19 @@ class SpatialRunner(StandardTask):
 
     @cached_property
     def _contacts(self) -> Index:
-        """Places of the contacts of each shape (n, 2) among all; -1 for none."""
+        """Places of the contacts of each body (n, most) among all; -1 for none."""
         names = [name.partition(":")[0] for name in self.mechanism().ground_contact_names]
-        found = [[k for k, name in enumerate(names) if name == shape] for shape in self.shapes]
-        return np.array([(each + [-1, -1])[:2] for each in found])
+        found = [
+            [k for k, name in enumerate(names) if name in shapes] for shapes in self.shapes.values()
+        ]
+        most = max(map(len, found))
+        return np.array([each + [-1] * (most - len(each)) for each in found])
+
+    @cached_property
+    def _center(self) -> Array:
+        """Centre of mass of the trunk in the axes of its link (3,) [m]."""
+        mechanism = self.mechanism()
+        return next(iter(mechanism.bodies.values())).position
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
         """Return the file's zero with noise on all coordinates, within the limits of joints."""
@@ -98,13 +119,29 @@ class SpatialRunner(StandardTask):
         noise[QUATERNION] /= np.linalg.norm(noise[QUATERNION])
         positions, velocities = np.empty_like(noise), np.empty_like(rates)
         positions[self._columns[0]], velocities[self._columns[1]] = noise, rates
+        self._move_trunk(positions, velocities, 1.0)
         return self.within_limits(positions), velocities
 
     def coordinates(self, sim: Simulator) -> Quantities:
         """Return the positions (..., n) and velocities (..., n - 1) that are observed."""
         positions, velocities, _ = sim.readings.coordinates
+        self._move_trunk(positions, velocities, -1.0)
         places, rates = self._columns
         return {"_positions": positions[..., places], "_velocities": velocities[..., rates]}
+
+    def _move_trunk(self, positions: Array, velocities: Array, share: float) -> None:
+        """Replace place and velocity of a point of the trunk by those of another one.
+
+        Args:
+            positions: of the robot (..., n); those of the trunk change.
+            velocities: of the robot (..., n - 1); those of the trunk change.
+            share: 1 from the link's origin to the centre of mass, -1 the other way.
+        """
+        center = share * self._center
+        turn = positions[..., QUATERNION] * INVERSE  # from the body's axes to the world's
+        swing = cross(velocities[..., 3:TWIST], center)
+        positions[..., :3] += rotate_to_body(turn, np.broadcast_to(center, swing.shape))
+        velocities[..., :3] += rotate_to_body(turn, swing)
 
     def travelled(self, sim: Simulator) -> Quantities:
         """Return the place of the trunk along x and y [m], whose mean rates are rewarded."""
@@ -112,13 +149,14 @@ class SpatialRunner(StandardTask):
         return {"x_velocity": positions[..., 0], "y_velocity": positions[..., 1]}
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
-        """Return positions, all or but for x and y, velocities, and wrenches of contacts."""
+        """Return positions, all or but for x and y, velocities, and other parts."""
         positions = [*mechanism.position_names[:POSE], *self.hinges]
         rates = [*mechanism.velocity_names[:TWIST], *self.hinges]
-        wrenches = [f"{part}({shape})" for shape in self.shapes for part in WRENCH]
         names = positions[2 * self.exclude_current_positions_from_observation :]
         names += [f"velocity({name})" for name in rates]
-        names += wrenches if self.include_cfrc_ext_in_observation else []
+        for part in self._parts:
+            owners = self.hinges if part == ACTUATORS else self.shapes
+            names += [f"{number}({owner})" for owner in owners for number in PARTS[part]]
         return dict.fromkeys(names, UNBOUNDED)
 
     def quantities(self, sim: Simulator) -> Quantities:
@@ -127,7 +165,7 @@ class SpatialRunner(StandardTask):
         x, y = found["_positions"][..., 0], found["_positions"][..., 1]
         return {
             **found,
-            "_wrenches": self.wrenches(sim),
+            "_cfrc_ext": self.wrenches(sim),
             "x_position": x,
             "y_position": y,
             "distance_from_origin": np.hypot(x, y),
@@ -136,23 +174,20 @@ class SpatialRunner(StandardTask):
     def wrenches(self, sim: Simulator) -> Array:
         """Return torque about the robot's centre of mass and force (..., 6 n) of the shapes.
 
-        They are those of the ground on each shape in the last step [N m, N], in world axes.
+        They are those of the ground on each body in the last step [N m, N], in world axes.
         """
-        masses = sim.body_inertias[0][..., None]
-        weighted = np.add.reduce(masses * sim.body_states[..., :3], axis=-2)
-        center = weighted / np.add.reduce(masses, axis=-2)
-        contacts = sim.contacts
+        contacts, center = sim.contacts, center_of_mass(sim)
         forces = contacts.force[..., self._contacts, :] * (self._contacts >= 0)[..., None]
         arms = contacts.position[..., self._contacts, :] - center[..., None, None, :]
         found = np.concatenate((cross(arms, forces), forces), axis=-1)
-        total = found[..., 0, :] + found[..., 1, :]
+        total: Array = np.add.reduce(found, axis=-2)
         return total.reshape(*total.shape[:-2], -1)
 
     def observe(self, quantities: Quantities) -> Array:
-        """Return positions, all or but for x and y, velocities, and wrenches of contacts."""
+        """Return positions, all or but for x and y, velocities, and other parts."""
         first = 2 * self.exclude_current_positions_from_observation
         parts = [quantities["_positions"][..., first:], quantities["_velocities"]]
-        parts += [quantities["_wrenches"]] if self.include_cfrc_ext_in_observation else []
+        parts += [quantities[f"_{name}"] for name in self._parts]
         return np.concatenate(parts, axis=-1)
 
     def healthy(self, quantities: Quantities) -> Flags:
@@ -167,7 +202,7 @@ class SpatialRunner(StandardTask):
         return {
             "forward": quantities["x_velocity"],
             "ctrl": -squared_action(action),
-            "contact": -squared_action(quantities["_wrenches"]),
+            "contact": -squared_action(quantities["_cfrc_ext"]),
             "survive": as_numbers(self.healthy(quantities)),
         }
 
@@ -175,3 +210,11 @@ class SpatialRunner(StandardTask):
         """Return whether the robot has fallen, if that ends episodes."""
         fallen: Flags = np.logical_not(self.healthy(quantities))
         return fallen & self.terminate_when_unhealthy
+
+
+def center_of_mass(sim: Simulator) -> Array:
+    """Return the centre of mass of all bodies (..., 3) [m]."""
+    masses = sim.body_inertias[0][..., None]
+    weighted = np.add.reduce(masses * sim.body_states[..., :3], axis=-2)
+    center: Array = weighted / np.add.reduce(masses, axis=-2)
+    return center
