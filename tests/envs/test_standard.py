@@ -262,8 +262,8 @@ def test_motion_is_that_of_gymnasium_to_first_order(name):
             assert ended == expected[2]
             differences.append((np.abs(observation - expected[0]).max(), abs(reward - expected[1])))
         apart.append(np.max(differences, axis=0))
-    # half of them, but for terms of second order
-    assert (apart[1] <= 0.7 * apart[0] + 1e-9).all()
+    # half of them, but for terms of second order; MuJoCo's place is that of its last stage
+    assert (apart[1] <= 0.7 * apart[0] + 1e-8).all()
     assert (apart[1] < CLOSE).all()
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vigym.envs.standard.base import Range, require_range
+from vigym.envs.standard.base import Range
 from vigym.envs.standard.spatial import SpatialRunner
 from vigym.envs.task import Array
 from vigym.simulation.simulator import Simulator
@@ -106,12 +106,10 @@ class Ant(SpatialRunner):
         name: (name,) for leg, k in LEGS.items() for name in (leg, f"aux_{k}", f"foot_{k}")
     }
 
+    ctrl_cost_weight: float = 0.5
+    contact_cost_weight: float = 5e-4
     healthy_z_range: Range = (0.2, 1.0)
     contact_force_range: Range = (-1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_range("contact_force_range", self.contact_force_range)
 
     def wrenches(self, sim: Simulator) -> Array:
         """Return the clipped wrenches of the ground on all bodies (..., 78)."""

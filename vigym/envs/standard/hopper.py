@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from vigym.envs.standard.base import Range, require_range
-from vigym.envs.standard.planar import ROOT_SIGNS, PlanarWalker, within
+from vigym.envs.standard.base import Range, within
+from vigym.envs.standard.planar import ROOT_SIGNS, PlanarWalker
 from vigym.envs.task import Flags, Quantities
 
 HEIGHT = 1.25  # of the trunk of the upright robot [m]
@@ -101,10 +101,6 @@ class Hopper(PlanarWalker):
     healthy_z_range: Range = (0.7, float("inf"))
     healthy_angle_range: Range = (-0.2, 0.2)
     healthy_state_range: Range = (-100.0, 100.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_range("healthy_state_range", self.healthy_state_range)
 
     def healthy(self, quantities: Quantities) -> Flags:
         """Return whether the robot is up (...,): all coordinates are in range."""

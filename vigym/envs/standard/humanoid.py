@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from vigym.envs.arrays import rotate_to_body
-from vigym.envs.standard.base import Range, require_range
+from vigym.envs.standard.base import Range
 from vigym.envs.standard.spatial import Index, SpatialRunner, center_of_mass
 from vigym.envs.task import Array, Quantities
 from vigym.simulation.simulator import Simulator
@@ -155,10 +155,6 @@ mass | -inf | inf | none | inertia (kg m^2, kg m, kg) |
     include_cinert_in_observation: bool = True
     include_cvel_in_observation: bool = True
     include_qfrc_actuator_in_observation: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_range("contact_cost_range", self.contact_cost_range)
 
     @cached_property
     def _rows(self) -> tuple[Index, Array]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vigym.envs.standard.base import UNBOUNDED, StandardTask, squared_action
+from vigym.envs.standard.base import UNBOUNDED, StandardTask, sum_of_squares
 from vigym.envs.task import Array, Quantities
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
@@ -121,4 +121,4 @@ class Reacher(StandardTask):
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of distance and control."""
-        return {"dist": -quantities["distance"], "ctrl": -squared_action(action)}
+        return {"dist": -quantities["distance"], "ctrl": -sum_of_squares(action)}

@@ -10,16 +10,8 @@ from numpy.typing import NDArray
 
 from vigym import assets
 from vigym.envs.arrays import rotate_to_body
-from vigym.envs.options import require_bool
-from vigym.envs.standard.base import (
-    UNBOUNDED,
-    Range,
-    StandardTask,
-    as_numbers,
-    require_range,
-    squared_action,
-)
-from vigym.envs.task import Array, Flags, Quantities
+from vigym.envs.standard.base import UNBOUNDED, Walker, sum_of_squares
+from vigym.envs.task import Array, Quantities
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 from vigym.spatial import cross
@@ -29,7 +21,6 @@ POSE, TWIST = 7, 6  # coordinates of the body that floats
 Index = NDArray[np.intp]
 QUATERNION = slice(3, POSE)
 INVERSE = np.array([1.0, -1.0, -1.0, -1.0])  # of a quaternion, by its components
-EXCLUDE = "exclude_current_positions_from_observation"
 AXES, ACTUATORS = "xyz", "qfrc_actuator"
 # Parts of observations by Gymnasium's names: names of the numbers of each body, or each hinge.
 PARTS = {
@@ -41,7 +32,7 @@ PARTS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpatialRunner(StandardTask):
+class SpatialRunner(Walker):
     """Robot that floats, rewarded for its speed along x and punished for forces of contacts.
 
     Attributes:
@@ -52,31 +43,17 @@ class SpatialRunner(StandardTask):
     """
 
     weight_names: ClassVar[Mapping[str, str]] = {
-        "forward": "forward_reward_weight",
-        "ctrl": "ctrl_cost_weight",
+        **Walker.weight_names,
         "contact": "contact_cost_weight",
-        "survive": "healthy_reward",
     }
+    places: ClassVar[int] = 2
     height: ClassVar[float]
     hinges: ClassVar[tuple[str, ...]]
     shapes: ClassVar[Mapping[str, tuple[str, ...]]]
     unburied: ClassVar[bool] = True
 
-    forward_reward_weight: float = 1.0
-    ctrl_cost_weight: float = 0.5
-    contact_cost_weight: float = 5e-4
-    healthy_reward: float = 1.0
-    terminate_when_unhealthy: bool = True
-    healthy_z_range: Range
-    exclude_current_positions_from_observation: bool = True
+    contact_cost_weight: float
     include_cfrc_ext_in_observation: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        included = [f"include_{part}_in_observation" for part in PARTS]
-        for option in (EXCLUDE, "terminate_when_unhealthy", *included):
-            require_bool(option, getattr(self, option, False))
-        require_range("healthy_z_range", self.healthy_z_range)
 
     def mechanism(self) -> Mechanism:
         """Return the robot, which floats, on the ground."""
@@ -120,7 +97,7 @@ class SpatialRunner(StandardTask):
         positions, velocities = np.empty_like(noise), np.empty_like(rates)
         positions[self._columns[0]], velocities[self._columns[1]] = noise, rates
         self._move_trunk(positions, velocities, 1.0)
-        return self.within_limits(positions), velocities
+        return np.clip(positions, *self._limits), velocities
 
     def coordinates(self, sim: Simulator) -> Quantities:
         """Return the positions (..., n) and velocities (..., n - 1) that are observed."""
@@ -150,9 +127,8 @@ class SpatialRunner(StandardTask):
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return positions, all or but for x and y, velocities, and other parts."""
-        positions = [*mechanism.position_names[:POSE], *self.hinges]
+        names = [*mechanism.position_names[:POSE], *self.hinges][self._first :]
         rates = [*mechanism.velocity_names[:TWIST], *self.hinges]
-        names = positions[2 * self.exclude_current_positions_from_observation :]
         names += [f"velocity({name})" for name in rates]
         for part in self._parts:
             owners = self.hinges if part == ACTUATORS else self.shapes
@@ -185,31 +161,13 @@ class SpatialRunner(StandardTask):
 
     def observe(self, quantities: Quantities) -> Array:
         """Return positions, all or but for x and y, velocities, and other parts."""
-        first = 2 * self.exclude_current_positions_from_observation
-        parts = [quantities["_positions"][..., first:], quantities["_velocities"]]
-        parts += [quantities[f"_{name}"] for name in self._parts]
-        return np.concatenate(parts, axis=-1)
-
-    def healthy(self, quantities: Quantities) -> Flags:
-        """Return whether the height of the trunk is in range (...,)."""
-        height = quantities["_positions"][..., 2]
-        low, high = self.healthy_z_range
-        found: Flags = (height >= low) & (height <= high)
-        return found
+        parts = [quantities[f"_{name}"] for name in self._parts]
+        return np.concatenate((super().observe(quantities), *parts), axis=-1)
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
-        """Return the terms of speed, control, contact and being up."""
-        return {
-            "forward": quantities["x_velocity"],
-            "ctrl": -squared_action(action),
-            "contact": -squared_action(quantities["_cfrc_ext"]),
-            "survive": as_numbers(self.healthy(quantities)),
-        }
-
-    def terminated(self, quantities: Quantities) -> Flags:
-        """Return whether the robot has fallen, if that ends episodes."""
-        fallen: Flags = np.logical_not(self.healthy(quantities))
-        return fallen & self.terminate_when_unhealthy
+        """Return the terms of speed, control, being up and contact."""
+        terms = super().rewards(quantities, action)
+        return {**terms, "contact": -sum_of_squares(quantities["_cfrc_ext"])}
 
 
 def center_of_mass(sim: Simulator) -> Array:
