@@ -4,6 +4,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+import vigym  # noqa: F401
+
 NAME = "vigym/HalfCheetah-v0"
 ROUNDING = 1e-12  # of places of a metre over 0.05 s
 
