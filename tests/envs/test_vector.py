@@ -127,14 +127,16 @@ def test_parts_can_be_reset_at_any_time(mode):
 
 @every
 def test_restored_states_continue_bit_for_bit(name, options):
+    """From small starts and with small actions no pole falls meanwhile."""
+    options = {**options, "reset_noise_scale": 0.01}
     many, again = native(name, 3, **options), native(name, 3, **options)
     single = gym.make(name, **options)
     many.reset(seed=6)
-    play(many, moves(many, 5))
+    play(many, 0.1 * moves(many, 5))
     states = many.unwrapped.sim.state
     again.reset(seed=9, options={"state": states})
     single.reset(seed=1, options={"state": states[1]})
-    actions = moves(many, 5, seed=1)
+    actions = 0.1 * moves(many, 5, seed=1)
     for expected, found, action in zip(
         play(many, actions), play(again, actions), actions, strict=True
     ):
