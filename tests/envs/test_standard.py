@@ -183,7 +183,8 @@ def test_a_seed_gives_the_positions_of_gymnasium(name):
 def test_a_robot_that_would_start_in_the_ground_is_put_on_it():
     """Alone and in a vector, where others stay in the air."""
     name, seeds = "vigym/HalfCheetah-v0", range(20)
-    (env, peer), gaps = pair(name), []
+    gaps = []
+    env, peer = pair(name)
     for seed in seeds:
         env.reset(seed=seed)
         peer.reset(seed=seed)

@@ -48,15 +48,15 @@ class Humanoid(SpatialRunner):
     | Num | Action | Control Min | Control Max | Joint | Type (Unit) |
     |---|---|---|---|---|---|
     | 0-2 | torques of the abdomen, of at most 40 N m | -1 | 1 | abdomen_y, _z, _x | torque (N m) |
-    | 3-6 | of hip and knee, 40, 40, 120, 80 N m | -1 | 1 | right_hip_x, _z, _y, knee | torque (N m) |
-    | 7-10 | of hip and knee, 40, 40, 120, 80 N m | -1 | 1 | left_hip_x, _z, _y, knee | torque (N m) |
-    | 11-13 | of shoulder and elbow, 10 N m | -1 | 1 | right_shoulder1, 2, elbow | torque (N m) |
-    | 14-16 | of shoulder and elbow, 10 N m | -1 | 1 | left_shoulder1, 2, left_elbow | torque (N m) |
+    | 3-6 | of hip and knee, 40, 40, 120, 80 N m | -1 | 1 | right_hip_x to knee | torque (N m) |
+    | 7-10 | of hip and knee, 40, 40, 120, 80 N m | -1 | 1 | left_hip_x to knee | torque (N m) |
+    | 11-13 | of shoulder and elbow, 10 N m | -1 | 1 | right_shoulder1 to elbow | torque (N m) |
+    | 14-16 | of shoulder and elbow, 10 N m | -1 | 1 | left_shoulder1 to left_elbow | torque (N m) |
 
     ## Observation Space
 
-    Bodies are in the order torso, lwaist, pelvis, right thigh, shin and foot, left ones, right upper
-    and lower arm, left ones; hinges in the order abdomen z, y, x, right hip x, z, y and knee, left
+    Bodies are in the order torso, lwaist, pelvis, right thigh, shin and foot, left ones, right
+    upper and lower arm, left ones; hinges in the order abdomen z, y, x, right hip x, z, y and knee, left
     ones, right shoulder 1, 2 and elbow, left ones. What is about the robot's centre of mass is in
     world axes. With `exclude_current_positions_from_observation=False` x and y of the trunk are in
     front; `include_cinert_in_observation`, `include_cvel_in_observation`,
