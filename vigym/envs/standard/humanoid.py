@@ -56,10 +56,10 @@ class Humanoid(SpatialRunner):
     ## Observation Space
 
     Bodies are in the order torso, lwaist, pelvis, right thigh, shin and foot, left ones, right
-    upper and lower arm, left ones; hinges in the order abdomen z, y, x, right hip x, z, y and knee, left
-    ones, right shoulder 1, 2 and elbow, left ones. What is about the robot's centre of mass is in
-    world axes. With `exclude_current_positions_from_observation=False` x and y of the trunk are in
-    front; `include_cinert_in_observation`, `include_cvel_in_observation`,
+    upper and lower arm, left ones; hinges in the order abdomen z, y, x, right hip x, z, y and knee,
+    left ones, right shoulder 1, 2 and elbow, left ones. What is about the robot's centre of mass is
+    in world axes. With `exclude_current_positions_from_observation=False` x and y of the trunk are
+    in front; `include_cinert_in_observation`, `include_cvel_in_observation`,
     `include_qfrc_actuator_in_observation` and `include_cfrc_ext_in_observation` say which of the
     last four rows are there.
 
