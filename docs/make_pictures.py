@@ -41,6 +41,17 @@ ARGUMENTS = {
     "Exoskeleton-v0": (*camera(1.8, x=0.1, z=-0.2), "--seconds", "4"),
     "Snake-v0": (*camera(3.0, x=1.2), "--seconds", "3"),
     "SnakeSidewinding-v0": (*camera(4.0, x=-0.4, y=1.4, azimuth=0.2), "--seconds", "3"),
+    "InvertedPendulum-v0": (*camera(3.0, z=0.2), "--seconds", "3"),
+    "StandardDoublePendulum-v0": (*camera(4.0, z=0.5), "--seconds", "3"),
+    "Reacher-v0": ("-c", "random", *camera(0.9, elevation=1.2), "--seconds", "1"),
+    "HalfCheetah-v0": (*camera(6.5, x=2.0, z=0.4), "--seconds", "1.5"),
+    "Hopper-v0": (*camera(5.5, x=1.5, z=0.7), "--seconds", "1.2"),
+    "Walker2d-v0": ("-c", "zero", *camera(4.5, x=0.3, z=0.7), "--seconds", "0.8"),
+    "Ant-v0": ("-c", "random", *camera(5.0, z=0.3), "--seconds", "2"),
+    "Humanoid-v0": (
+        *("-c", "zero", "-o", "terminate_when_unhealthy=False"),
+        *(*camera(4.5, x=0.2, z=0.8), "--seconds", "1"),
+    ),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),

@@ -82,9 +82,9 @@ def test_arguments(entry):
     }
     listed = {}
     for name, _, default, _ in rows(entry, "Arguments"):
-        listed |= dict(
-            zip(name.replace("`", "").split(", "), default.strip('"').split(", "), strict=True)
-        )
+        names, default = name.replace("`", "").split(", "), default.strip('"')
+        values = [default] if len(names) == 1 else default.split(", ")
+        listed |= dict(zip(names, values, strict=True))
     options = {
         field.name: field.default
         for owner in (task_class(entry.task), Perturbations)
@@ -102,9 +102,10 @@ def test_arguments(entry):
 def test_rewards_and_episode_end(entry):
     env = make(entry)
     text = section(entry, "Rewards")
-    for term in env.unwrapped.task.weights:
+    task = env.unwrapped.task
+    for term in task.weights:
         assert f"reward_{term}" in text
-        assert f"`{term}_weight`" in text
+        assert f"`{task.weight_names.get(term, f'{term}_weight')}`" in text
     steps = entry.max_episode_steps
     assert f"after {steps} control steps, {steps * env.unwrapped.dt:g} s" in section(
         entry, "Episode End"

@@ -124,16 +124,23 @@ def test_parts_can_be_reset_at_any_time(mode):
             )  # still there: wrappers look at it too
 
 
+# poles that fall within ten steps, unless starts and actions are small
+UNSTABLE = ("vigym/InvertedPendulum-v0", "vigym/StandardDoublePendulum-v0")
+
+
 @every
 def test_restored_states_continue_bit_for_bit(name, options):
+    size = 1.0
+    if name in UNSTABLE:
+        options, size = {**options, "reset_noise_scale": 0.01}, 0.1
     many, again = native(name, 3, **options), native(name, 3, **options)
     single = gym.make(name, **options)
     many.reset(seed=6)
-    play(many, moves(many, 5))
+    play(many, size * moves(many, 5))
     states = many.unwrapped.sim.state
     again.reset(seed=9, options={"state": states})
     single.reset(seed=1, options={"state": states[1]})
-    actions = moves(many, 5, seed=1)
+    actions = size * moves(many, 5, seed=1)
     for expected, found, action in zip(
         play(many, actions), play(again, actions), actions, strict=True
     ):

@@ -17,6 +17,8 @@ from vigym.policies.shipped import FOLDER, shipped_ids
 
 IDS = shipped_ids()
 EPISODES = 6
+# standard tasks without a policy yet
+UNTRAINED = {f"vigym/{name}-v0" for name in ("Reacher", "Walker2d", "Ant", "Humanoid")}
 SEED = 3_000_000  # neither training nor the cards played these
 
 
@@ -46,7 +48,7 @@ def test_a_card_tells_of_training_and_of_other_episodes(env_id):
 
 
 def test_every_environment_has_one_but_that_of_files():
-    assert set(IDS) == {entry.id for entry in ENVIRONMENTS} - set(OF_FILES)
+    assert set(IDS) == {entry.id for entry in ENVIRONMENTS} - set(OF_FILES) - UNTRAINED
 
 
 def test_all_policies_are_small():

@@ -50,7 +50,7 @@ def swung(mech, value):
 
 
 # Largest angle; legs that are all stretched to one side are beyond the room of a camera that follows.
-TURNS = {"quadruped": math.pi / 6.0}
+TURNS = {"quadruped": math.pi / 6.0, "half_cheetah": math.pi / 20.0}
 
 
 @pytest.mark.parametrize("size", [(480, 480), (640, 360)])

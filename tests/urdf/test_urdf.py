@@ -55,7 +55,13 @@ OTHER_INERTIAS = {
     "snake": "those of boxes that fill a link, drawn shorter",
     "snake_sidewinding": "those of cylinders that fill a module, drawn shorter",
     "snake_touching": "those of the snake",
-}
+} | dict.fromkeys(
+    (
+        *("ant", "half_cheetah", "hopper", "humanoid", "inverted_pendulum", "reacher"),
+        *("standard_double_pendulum", "walker2d"),
+    ),
+    "those of MuJoCo's models, see tests/envs/test_standard.py",
+)
 
 
 def moments(solid, mass: float) -> np.ndarray:

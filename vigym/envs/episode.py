@@ -4,7 +4,7 @@ It serves one environment and a batch; how episodes follow one another is left t
 """
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from vigym.envs.arrays import Array, Flags, History, name_history
 from vigym.envs.infos import Infos, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
+from vigym.envs.rewards import MeanRates
 from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import (
     NUMBERS,
@@ -32,6 +33,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.metrics import PresentState, metrics
 from vigym.simulation.simulator import Simulator
 
+_UNTIMED = {Task.motion, Task.motor_targets}  # time and goals are read for other ones alone
 _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
 
 
@@ -113,9 +115,8 @@ class EpisodeRunner:
         self._own_shape = (*self.shape, len(own))  # of an observation without sensors
         # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
         self._goals = _first_goals(task, batch or 1)
-        # time and goals are read for a motion alone
-        timed, kind = (Task.motion, Task.motor_targets), type(task)
-        self._is_timed = (kind.motion, kind.motor_targets) != timed
+        self._rates = MeanRates(task, self.sim, self.dt)
+        self._is_timed = {type(task).motion, type(task).motor_targets} != _UNTIMED
         self._upper = np.broadcast_to(most, (*self.shape, most.size)).copy()
         self._lower = -self._upper
         self._reward_terms = [
@@ -189,10 +190,13 @@ class EpisodeRunner:
             self._sensors.reset(starting)
         if self._history is not None:
             self._history.start(starting)
-        on_ground = on_ground and self.task.grounded
-        self.sim.reset(
-            positions, velocities, mask=mask, place_on_ground=on_ground, terrain_map=terrain_map
-        )
+        task, sim = self.task, self.sim
+        start, grounded = partial(sim.reset, positions, velocities), on_ground and task.grounded
+        start(mask=mask, place_on_ground=grounded, terrain_map=terrain_map)
+        if on_ground and task.unburied:
+            buried = (sim.contacts.gap.min(axis=-1) < 0.0) & (mask is None or mask)
+            if np.any(buried):
+                start(mask=buried if sim.batch else None, place_on_ground=True)
 
     def start_random(
         self, streams: Sequence[np.random.Generator], mask: Flags, given: GivenStart
@@ -220,6 +224,7 @@ class EpisodeRunner:
             self.draw_goals(streams, mask)
         else:
             sim.set_state(given.state, mask)
+        self._rates.restart(mask)
 
     def draw_goals(self, streams: Sequence[np.random.Generator], mask: Flags | None = None) -> None:
         """Draw the goals of new episodes in the mask (batch,), of all by default."""
@@ -252,6 +257,7 @@ class EpisodeRunner:
             self._sensors.before_step(action)
         if self._perturber is not None:
             action = self._perturber.act(action, idle)
+        self._rates.before_step()
         task, sim = self.task, self.sim
         if self._is_timed:
             targets = task.motor_targets(action, sim.time, self.goals())
@@ -308,7 +314,7 @@ class EpisodeRunner:
     def quantities(self) -> Quantities:
         """Return joint coordinates, episode time [s], goals, and the task's own quantities."""
         sim = self.sim
-        own = self.task.quantities(sim)
+        own = {**self.task.quantities(sim), **self._rates.read()}
         require_shape(own, "quantity", self.shape, 1)
         positions, velocities, time = sim.readings.coordinates
         common = {"joint_positions": positions, "joint_velocities": velocities, "time": time}
@@ -317,8 +323,7 @@ class EpisodeRunner:
     def observe(self, quantities: Quantities, mask: Flags | None = None) -> Array:
         """Return the observation (..., n_observations), clipped to the bounds of the space.
 
-        Noise is drawn, and the history goes on, for environments in the mask (batch,), all by
-        default.
+        Noise and history go on in environments of the mask (batch,), by default in all.
         """
         observed = self.task.observe(quantities)
         require_observation(observed, self._own_shape)

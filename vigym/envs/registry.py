@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SINGLE = "vigym.envs.env:TaskEnv"
 VECTOR = "vigym.envs.vector:TaskVectorEnv"
+STANDARD = "vigym.envs.standard"
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,18 @@ ENVIRONMENTS = (
         500,
         255.0,
     ),
+    Entry("vigym/InvertedPendulum-v0", f"{STANDARD}.inverted_pendulum:InvertedPendulum", 1000),
+    Entry(
+        "vigym/StandardDoublePendulum-v0",
+        f"{STANDARD}.standard_double_pendulum:StandardDoublePendulum",
+        1000,
+    ),
+    Entry("vigym/Reacher-v0", f"{STANDARD}.reacher:Reacher", 50),
+    Entry("vigym/HalfCheetah-v0", f"{STANDARD}.half_cheetah:HalfCheetah", 1000),
+    Entry("vigym/Hopper-v0", f"{STANDARD}.hopper:Hopper", 1000),
+    Entry("vigym/Walker2d-v0", f"{STANDARD}.walker2d:Walker2d", 1000),
+    Entry("vigym/Ant-v0", f"{STANDARD}.ant:Ant", 1000),
+    Entry("vigym/Humanoid-v0", f"{STANDARD}.humanoid:Humanoid", 1000),
     Entry("vigym/Robot-v0", "vigym.envs.tasks.robot:Robot", 1000),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )

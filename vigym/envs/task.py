@@ -76,6 +76,8 @@ class Task(ABC):
     A table under "## Arguments" in the docstring of a task is completed by the shared options.
 
     Attributes:
+        weight_names: property of the task, no option: by reward term, the option that is its weight
+            where that is not `<term>_weight`.
         timestep: integrator step [s].
         frame_skip: integrator steps per control step.
         simulator: options of the `vigym.Simulator` that no other option of the environment sets:
@@ -85,6 +87,8 @@ class Task(ABC):
             episode's first step all are as its first.
         reset_noise_scale: size of the random part of the initial state; 0: always the same start.
         grounded: property of the task, no option: floating bodies start in touch with the ground.
+        unburied: property of the task, no option: floating bodies that would start below the ground
+            start in touch with it.
         aims_to_end: property of the task, no option: `terminated` reports that the goal is reached;
             else that the episode has failed.
 
@@ -93,7 +97,9 @@ class Task(ABC):
     """
 
     grounded: ClassVar[bool] = False
+    unburied: ClassVar[bool] = False
     aims_to_end: ClassVar[bool] = False
+    weight_names: ClassVar[Mapping[str, str]] = {}
 
     timestep: float = 0.01
     frame_skip: int = 5
@@ -123,13 +129,16 @@ class Task(ABC):
         require_sensors(self.sensors)
         require_whole("history", self.history, 1, MOST_HISTORY)
         for term, weight in self.weights.items():
-            require(is_number(weight), term + _WEIGHT, weight, "a finite number")
+            option = self.weight_names.get(term, term + _WEIGHT)
+            require(is_number(weight), option, weight, "a finite number")
 
     @cached_property
     def weights(self) -> dict[str, float]:
         """Weight of every reward term."""
-        names = [field.name for field in fields(self) if field.name.endswith(_WEIGHT)]
-        return {name.removesuffix(_WEIGHT): getattr(self, name) for name in names}
+        terms = {name: term for term, name in self.weight_names.items()}
+        names = [field.name for field in fields(self)]
+        found = [name for name in names if name in terms or name.endswith(_WEIGHT)]
+        return {terms.get(name, name.removesuffix(_WEIGHT)): getattr(self, name) for name in found}
 
     @abstractmethod
     def mechanism(self) -> Mechanism:
@@ -176,6 +185,13 @@ class Task(ABC):
         if targets is None or motion is None:
             return targets if motion is None else motion
         return motion + targets
+
+    def travelled(self, sim: Simulator) -> Quantities:
+        """Return values (...,) by the names of their mean rates of change over a control step.
+
+        The rates, zero at a start, are quantities too. By default there are none.
+        """
+        return {}
 
     @abstractmethod
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:

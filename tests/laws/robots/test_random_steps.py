@@ -17,7 +17,10 @@ from scenes.env_cases import OF_FILES
 from vigym.envs.registry import ENVIRONMENTS
 
 COUNT = 500
-WALKERS = "Minitaur", "Quadruped", "QuadrupedCommand", "Snake", "SnakeSidewinding"
+WALKERS = (
+    *("Minitaur", "Quadruped", "QuadrupedCommand", "Snake", "SnakeSidewinding"),
+    *("HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid"),
+)
 MOST = 250_000
 STEPS = {"vigym/MinitaurLeg-v0": 50_000, "vigym/Exoskeleton-v0": 100_000}
 STEPS |= {f"vigym/{name}-v0": 20_000 for name in WALKERS}

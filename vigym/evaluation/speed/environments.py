@@ -25,7 +25,10 @@ COUNTS = (1, 8, 64, 512)  # environments in a vector
 PEERS = {
     "vigym/CartPole-v0": "InvertedPendulum-v5",
     "vigym/InvertedDoublePendulum-v0": "InvertedDoublePendulum-v5",
+    "vigym/StandardDoublePendulum-v0": "InvertedDoublePendulum-v5",
 } | SNAKES
+STANDARD = "InvertedPendulum", "Reacher", "HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid"
+PEERS |= {f"vigym/{name}-v0": f"{name}-v5" for name in STANDARD}
 SAMPLE = 2000  # environment steps of a round, approximately
 
 

@@ -1,0 +1,97 @@
+"""Walking in a plane, as in Gymnasium's Walker2d-v5."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from vigym.envs.standard.base import Range
+from vigym.envs.standard.planar import ROOT_SIGNS, PlanarWalker
+
+HEIGHT = 1.25  # of the trunk of the upright robot [m]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walker2d(PlanarWalker):
+    """Walking in a plane, as in Gymnasium's Walker2d-v5.
+
+    ## Description
+
+    A trunk on two legs of thigh, leg and foot walks in a vertical plane. It is to travel forwards,
+    along x, without a fall. Masses, sizes, limits, dampers, armatures and friction are those of
+    Gymnasium's model.
+
+    ## Notes
+
+    What differs from Gymnasium's environment: contacts and limits are rigid, without its
+    softness, and an episode also ends if the solver fails.
+
+    `info` has `x_position`, `z_distance_from_origin`, the height of the trunk above that of the
+    upright start [m], and `x_velocity`, the mean over the control step [m/s].
+
+    ## Action Space
+
+    | Num | Action | Control Min | Control Max | Joint | Type (Unit) |
+    |---|---|---|---|---|---|
+    | 0 | torque, scaled by the effort of 100 N m | -1 | 1 | thigh_joint | torque (N m) |
+    | 1 | torque, scaled by the effort of 100 N m | -1 | 1 | leg_joint | torque (N m) |
+    | 2 | torque, scaled by the effort of 100 N m | -1 | 1 | foot_joint | torque (N m) |
+    | 3 | torque, scaled by the effort of 100 N m | -1 | 1 | thigh_left_joint | torque (N m) |
+    | 4 | torque, scaled by the effort of 100 N m | -1 | 1 | leg_left_joint | torque (N m) |
+    | 5 | torque, scaled by the effort of 100 N m | -1 | 1 | foot_left_joint | torque (N m) |
+
+    ## Observation Space
+
+    With `exclude_current_positions_from_observation=False` x of the trunk is in front of these.
+    Velocities are clipped to +-10.
+
+    | Num | Observation | Min | Max | Joint | Type (Unit) |
+    |---|---|---|---|---|---|
+    | 0 | height of the trunk | -inf | inf | root | distance (m) |
+    | 1 | angle of the trunk, forwards | -inf | inf | root | angle (rad) |
+    | 2-4 | angles of the right thigh, knee and foot | -inf | inf | thigh_joint ... | angle (rad) |
+    | 5-7 | angles of the left ones | -inf | inf | thigh_left_joint ... | angle (rad) |
+    | 8-9 | velocity of the trunk along x and z | -inf | inf | root | rate (m/s) |
+    | 10 | angular velocity of the trunk | -inf | inf | root | rate (rad/s) |
+    | 11-13 | rates of the right leg | -inf | inf | thigh_joint ... | rate (rad/s) |
+    | 14-16 | rates of the left leg | -inf | inf | thigh_left_joint ... | rate (rad/s) |
+
+    ## Rewards
+
+    reward = reward_forward + reward_ctrl + reward_survive, all in `info`:
+
+    - reward_forward: `forward_reward_weight` times the mean velocity along x [m/s];
+    - reward_ctrl: minus `ctrl_cost_weight` times the sum of the squared actions;
+    - reward_survive: `healthy_reward` for every step after which the robot is up.
+
+    ## Starting State
+
+    Upright, 0.04 m above the ground; all positions [m, rad] and velocities are uniform within +-
+    `reset_noise_scale` of it, angles within the limits of their joints.
+
+    ## Episode End
+
+    - Termination: height or angle of the trunk are out of their range, if
+      `terminate_when_unhealthy`, or the solver fails (`info["solver_converged"]` is False).
+    - Truncation: after 1000 control steps, 8 s.
+
+    ## Arguments
+
+    | Parameter | Type | Default | Description |
+    |---|---|---|---|
+    | `forward_reward_weight` | float | 1.0 | weight of the velocity (s/m) |
+    | `ctrl_cost_weight` | float | 0.001 | weight of the squared actions |
+    | `healthy_reward` | float | 1.0 | weight of being up |
+    | `terminate_when_unhealthy` | bool | True | whether a fall ends the episode |
+    | `healthy_z_range` | tuple | (0.8, 2.0) | heights of the trunk that is up (m) |
+    | `healthy_angle_range` | tuple | (-1.0, 1.0) | angles of the trunk that is up (rad) |
+    | `exclude_current_positions_from_observation` | bool | True | whether x is not observed |
+    """
+
+    robot: ClassVar[str] = "walker2d"
+    signs: ClassVar[tuple[float, ...]] = ROOT_SIGNS + (1.0,) * 6
+    zero: ClassVar[tuple[float, ...]] = (0.0, HEIGHT) + (0.0,) * 7
+
+    timestep: float = 0.002
+    frame_skip: int = 4
+    reset_noise_scale: float = 0.005
+    healthy_z_range: Range = (0.8, 2.0)
+    healthy_angle_range: Range = (-1.0, 1.0)
