@@ -163,6 +163,9 @@ def _read_angles(limit: Node, joint_type: JointType) -> dict[str, Any]:
             "ignored", f"{' and '.join(given)} have no meaning for a {joint_type.name} joint"
         )
         return {}
+    if "twist" in given and "swing" not in given:  # as in files of PyBullet, without a sign
+        limit.note("ignored", "twist without swing: an axis turned by half a turn leaves no twist")
+        given.remove("twist")
     return {
         name: limit.numbers(name, 2, None) if name == "twist" else limit.number(name)
         for name in given
