@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from scenes.balls import ball_pendulum
 from scenes.linkages import Y, four_bar, quadruped
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.shapes import Box, Sphere
@@ -58,11 +57,6 @@ def test_springs_are_listed():
         == "pull  a (0, 0, 0.1) - world (1, 0, 0)  stiffness 100 N/m   rest length 0.3 m  damping 2 N s/m"
     )
     assert second == "rope  b (0, 0, 0) - c (0.5, 0, 0)      stiffness 2500 N/m  rest length 0 m"
-
-
-def test_limits_of_balls_are_listed():
-    text = ball_pendulum(swing=0.5, twist=(-0.1, 0.2), friction=0.3).summary()
-    assert "swing up to 0.5, twist (-0.1, 0.2), friction 0.3" in text
 
 
 def test_what_touches_drives_and_couples_is_listed():

@@ -300,19 +300,6 @@ def test_entities_are_refused(tmp_path):
         load_mjcf(path)
 
 
-@pytest.mark.parametrize("degrees", [40, 180])
-def test_a_ball_has_its_range_and_its_friction(tmp_path, degrees):
-    mech = read(
-        tmp_path,
-        f"""<worldbody><body><joint name="j" type="ball" range="0 {degrees}" frictionloss="0.2"/>
-        <geom size="0.1"/></body></worldbody>""",
-    )
-    joint = mech.joints["j"]
-    assert joint.turn == (None if degrees == 180 else pytest.approx(np.radians(degrees)))
-    assert joint.friction == 0.2
-    assert notes(mech, "dropped") == []
-
-
 FLOATING = """<worldbody><geom type="plane" size="1 1 1"/><body name="b" pos="0 0 1">
 <joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
 <joint name="z" type="slide" axis="0 0 1" ref="1" {more}/><joint name="turn" type="ball"/>

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from scenes import touching_scenes as scenes
-from scenes.balls import ball_pendulum
 from scenes.closing import closed_state
 from scenes.deviations import FOLLOWS, PAIRS, SIZE, Neighbours, differenced
 from scenes.linkages import ladder
@@ -180,10 +179,6 @@ def rubbing():
     return mech
 
 
-def twisted():
-    return ball_pendulum(swing=3.0, twist=(0.0, 1.0), effort=1.0)
-
-
 def driven():
     return scenes.dc_drive()
 
@@ -198,7 +193,6 @@ def skating():
     ("mech", "message"),
     [
         (limited, "joint 'pin' at its limit"),
-        (twisted, "joint 'ball' at its limit"),
         (rubbing, "joint 'pin' with friction"),
         (driven, "electric model of the motor of joint"),
         (skating, "skate 'blade'"),

@@ -143,15 +143,3 @@ def test_limits_of_several_degrees_of_freedom(load, tmp_path):
     mech.to_urdf(tmp_path / "again.urdf")
     again = load_urdf(tmp_path / "again.urdf").joints["turn"]
     assert again.limits.tolist() == mech.joints["turn"].limits.tolist()
-
-
-def test_a_twist_without_a_swing_is_ignored_and_noted(load):
-    """As in files of PyBullet, whose cones have two widths and whose twists are one number."""
-    limit = '<limit effort="9" lower="0.2" upper="0.8" twist="0.3"/>'
-    mech = load(*arm(in_joint=limit, turn="spherical"))
-    assert mech.joints["turn"].angle_limits == {}
-    ignored = [note.message for note in mech.notes if note.action == "ignored"]
-    assert [message.split(":")[0] for message in ignored] == [
-        "lower and upper have no meaning for a spherical joint",
-        "twist without swing",
-    ]

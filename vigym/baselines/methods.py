@@ -160,7 +160,7 @@ def elements(mechanism: Mechanism) -> list[tuple[str, str]]:
             SPRINGS: spring and not (ball or closes),
             DAMPERS: damper and not (ball or closes),
             BALL_DAMPERS: damper and ball,
-            "limit": joint.limits is not None or bool(joint.angle_limits),
+            "limit": joint.limits is not None,
             "joint friction": joint.friction > 0.0,
             "armature": joint.armature > 0.0,
         }

@@ -15,21 +15,15 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.analysis import loop_sizes
 from vigym.mechanism.topology.bases import free_bases
 from vigym.mechanism.topology.graph import tree_joints_on_loops
-from vigym.mechanism.topology.joint_frames import (
-    child_orientation,
-    joint_frames,
-    limited_angles,
-    relative_pose,
-)
+from vigym.mechanism.topology.joint_frames import joint_frames, relative_pose
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import LoopSystem
 from vigym.simulation.simulator import Simulator
 from vigym.simulation.state.coordinates import Coordinates
-from vigym.spatial import quaternion_product, rotation_matrix
+from vigym.spatial import quaternion_product
 
 Rows = NDArray[np.intp]
 START_OPTIONS = ["state", "positions", "velocities"]  # of a reset: fields of `GivenStart`
-HALVINGS = 10  # of a random rotation beyond the limits of a ball
 _DEPENDENT = 1e-6  # relative singular value of motions that count as dependent
 
 
@@ -86,23 +80,12 @@ class RandomStart:
             if joint.limits is None or _is_outside(joint, center):
                 return values
             return np.minimum(np.maximum(values, joint.limits[:, 0]), joint.limits[:, 1])
-        place = center[:-4] + noise[:-3]
-        if joint.limits is not None and not _is_outside(joint, center[:-4]):
-            place = np.minimum(np.maximum(place, joint.limits[:, 0]), joint.limits[:, 1])
-        for share in (*(0.5 ** np.arange(HALVINGS)), 0.0):
-            half = np.concatenate(([1.0], 0.5 * share * noise[-3:]))
-            rotation: Array = half / np.sqrt(half @ half)
-            if joint.joint_type.translations:
-                rotation = quaternion_product(center[-4:], rotation)
-            if not joint.angle_limits or self._angles_within_limits(joint, rotation):
-                break
-        return np.concatenate((place, rotation))
-
-    def _angles_within_limits(self, joint: Joint, rotation: Array) -> bool:
-        """Return whether a quaternion (4,) of a ball is within its limits."""
-        frames = joint_frames(self._mechanism, joint)
-        turned = rotation_matrix(child_orientation(frames, rotation[None])[0])
-        return all(low <= angle <= up for _, angle, low, up in limited_angles(frames, turned))
+        half = np.concatenate(([1.0], 0.5 * noise[-3:]))
+        rotation: Array = half / np.sqrt(half @ half)
+        if not joint.joint_type.translations:
+            return rotation
+        orientation = quaternion_product(center[-4:], rotation)
+        return np.concatenate((center[:-4] + noise[:-3], orientation))
 
 
 def draw_initial_states(

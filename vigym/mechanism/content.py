@@ -30,7 +30,6 @@ from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joi
 from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.shapes import Shape
 from vigym.mechanism.elements.springs import Potential, Spring
-from vigym.mechanism.tracks.balls import Ball, ball_coordinates
 from vigym.mechanism.tracks.collection import Tracks
 from vigym.mechanism.tracks.joints import Track
 from vigym.mechanism.tracks.slides import Coordinate
@@ -236,18 +235,13 @@ class Elements(checks.ReadOnly):
         return list(self.motors)
 
     @property
-    def slides(self) -> list[tuple[Track | Ball, Coordinate]]:
-        """Coordinates along which forces act, with their joints.
-
-        Those of curve and surface joints, then the angles of ball joints that have limits.
-        """
-        found: list[tuple[Track | Ball, Coordinate]] = [
+    def slides(self) -> list[tuple[Track, Coordinate]]:
+        """Coordinates of curve and surface joints along which forces act, with their joints."""
+        return [
             (track, coordinate)
             for track in self.tracks.values()
             for coordinate in track.coordinates(self._motors)
         ]
-        balls = (ball_coordinates(joint) for joint in self.ordered_joints)
-        return found + [pair for pairs in balls for pair in pairs]
 
     @property
     def pair_contacts(self) -> list[PairContact]:

@@ -93,9 +93,6 @@ class Mechanism(Elements):
         *,
         axis2: ArrayLike | None = None,
         velocity: float | None = None,
-        swing: float | None = None,
-        twist: ArrayLike | None = None,
-        turn: float | None = None,
         child_position: ArrayLike | None = None,
         child_rotation: ArrayLike | None = None,
     ) -> joints.Joint:
@@ -109,8 +106,9 @@ class Mechanism(Elements):
             parent: body name or "world".
             child: body name.
             position: anchor in the world (3,) [m].
-            axis: of translation and rotation in the world (3,), planar: normal; of any length.
-            limits: (lower, upper) [rad or m], hard, per degree of freedom; balls: per translation.
+            axis: of translation and rotation in the world (3,), planar: normal; scaled to length
+                one.
+            limits: (lower, upper) [rad or m], one pair per degree of freedom; hard.
             damping: [N s/m or N m s/rad], >= 0: a number, or one per degree of freedom in the order
                 of `velocity_names`, the same for three rotations.
             stiffness: [N/m or N m/rad], >= 0; as `damping`. Stable at any stiffness and period;
@@ -118,21 +116,19 @@ class Mechanism(Elements):
             rest: coordinate(s) where the spring is slack; spherical and floating: 0.
             effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
             armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
-            friction: Coulomb friction of one degree of freedom [N or N m] or a ball's three, >= 0.
+            friction: Coulomb friction of a joint of one degree of freedom [N or N m], >= 0.
             axis2: universal only: second axis (3,), fixed in the child, perpendicular to `axis`.
-            velocity: largest rate [rad/s or m/s]; only the joint's motor enforces it.
-            swing: of a ball: largest angle between `axis` in parent and child [rad], in (0, pi).
-            twist: of a ball: (lower, upper) about `axis`, -pi < lower <= 0 <= upper < pi [rad].
-            turn: of a ball: largest angle of the whole rotation [rad], in (0, pi).
+            velocity: largest rate [rad/s or m/s]; only the joint's motor enforces it, by its
+                effort.
             child_position: if a loop is open here: anchor on the child in the world (3,) [m].
-            child_rotation: the same: quaternion (4,) in the world from the parent's joint frame.
+            child_rotation: the same: rotation (4,) from the parent's joint frame to the child's,
+                quaternion in the world.
         """
         checks.require_new_name(name, "joint", self.joints, self.tracks)
         joints.check_joint_ends(name, parent, child, self.bodies)
         placement = joints.JointPlacement(position, axis, axis2, child_position, child_rotation)
-        angles: dict[str, Any] = {"swing": swing, "twist": twist, "turn": turn}
         parameters = joints.JointParameters(
-            limits, damping, stiffness, rest, effort, armature, friction, velocity, **angles
+            limits, damping, stiffness, rest, effort, armature, friction, velocity
         )
         joint = joints.make_joint(name, type, parent, child, placement, parameters)
         closes_loop = check_joint_closes_loop(joint, self._index)
@@ -185,7 +181,8 @@ class Mechanism(Elements):
             b: another one.
             point_a: end in the frame of body a (3,) [m]; of "world": in the world.
             point_b: end in the frame of body b (3,) [m].
-            stiffness: [N/m], >= 0; along the line stable at any period (to 1e12 N/m for 1 kg).
+            stiffness: [N/m], >= 0; along the line stable at any period (to 1e12 N/m for 1 kg
+                and 1 m).
             rest_length: length without force [m], >= 0.
             damping: [N s/m], >= 0.
         """
@@ -276,7 +273,8 @@ class Mechanism(Elements):
             name: unique among contacts and collisions.
             body: body name; of one that a fixed joint holds in the world only pairs touch.
             shape: any of `vigym.mechanism.elements.shapes`, pose in the body frame; not drawn.
-                A mesh touches by its convex hull of at most 128 corners; a note tells of others.
+                A mesh touches by its convex hull of at most 128 corners (a note says if more were
+                cut).
             friction: as in `add_contact`.
             restitution: as in `add_contact`.
             torsion: as in `add_contact`.
@@ -390,7 +388,8 @@ class Mechanism(Elements):
 
         It acts at the ends of the steps, as gravity does. Energy has no trend if the vibrations
         that it causes are slower than 2 / timestep rad/s. `sim.energy` counts it. numba compiles
-        both functions when a simulator is made. To pickle it, define them in a module.
+        both functions when a simulator is made; kernels stay as they are. To pickle a simulator,
+        define them in a module.
 
         Args:
             name: unique among potentials.
@@ -464,7 +463,8 @@ class Mechanism(Elements):
         """Assembled pose, loop constraints and numbers of degrees of freedom, cached.
 
         Raises:
-            AssemblyError: loops that cannot be closed, or surfaces in touch at a singular place.
+            AssemblyError: loops that cannot be closed, with the worst joint and its gap; or
+                surfaces that touch at a singular place.
         """
         # elements are only added
         numbers = len(self.bodies), len(self.joints), len(self.couplings), len(self.tracks)

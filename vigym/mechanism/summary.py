@@ -12,7 +12,7 @@ from vigym.mechanism.elements.bodies import Body, Ground
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.couplings import Coupling, Skate, VelocityConstraint, Wheel
 from vigym.mechanism.elements.errors import AssemblyError
-from vigym.mechanism.elements.joints import ANGLES, Joint
+from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.springs import Potential, Spring
 from vigym.mechanism.topology.analysis import Structure
@@ -140,7 +140,6 @@ def describe_joint(joint: Any, limits: Iterable[Any] | None, closes_loop: bool) 
         "stiffness": np.asarray(joint.stiffness).tolist(),
         "armature": joint.armature,
         "friction": joint.friction,
-        **{angle: [_finite(end) for end in ends] for angle, ends in joint.angle_limits.items()},
         "closes_loop": closes_loop,
     }
 
@@ -292,16 +291,11 @@ def _joint_cells(joint: Row) -> list[str]:
         for low, high in joint["limits"] or ()
     ]
     extras = [f"limits {', '.join(map(_numbers, limits))}"] if limits else []
-    extras += [_angle_limit(angle, *joint[angle]) for angle in ANGLES if angle in joint]
     parameters = ("damping", "stiffness", "armature", "friction", "effort", "velocity")
     extras += [f"{name} {_one_or_more(joint[name])}" for name in parameters if np.any(joint[name])]
     ends = f"{joint['parent']} -> {joint['child']}"
     axis = f"axis {_numbers(joint['axis'])}"
     return [joint["name"], joint["type"], ends, axis, ", ".join(extras)]
-
-
-def _angle_limit(angle: str, low: float | None, high: float) -> str:
-    return f"{angle} up to {high:.4g}" if low is None else f"{angle} {_numbers((low, high))}"
 
 
 def _one_or_more(value: float | list[float]) -> str:

@@ -134,14 +134,10 @@ def _parameters(robot: Robot, joint: int, kind: str, place: str) -> dict[str, An
         if zero:
             robot.note("changed", place, f"its coordinate is zero at the file's ref, {zero:g}")
         return more
-    lost = {"armature": m.dof_armature[dof]}
-    friction, largest = float(m.dof_frictionloss[dof]), float(m.jnt_range[joint, 1])
+    lost = {"armature": m.dof_armature[dof], "friction": m.dof_frictionloss[dof]}
+    lost["limits"] = m.jnt_limited[joint]
     if kind == "floating":
-        lost |= {"friction": friction, "stiffness": more.pop("stiffness")}
-    else:
-        more["friction"] = friction
-        if m.jnt_limited[joint] and largest < np.pi:  # else it turns freely
-            more["turn"] = largest
+        lost["stiffness"] = more.pop("stiffness")
     for quantity in (each for each, value in lost.items() if value):
         robot.note("dropped", place, f"{quantity} of a {kind} joint")
     return more

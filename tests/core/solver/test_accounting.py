@@ -104,8 +104,7 @@ def test_a_saturated_motor_is_told(force):
     dof = d.dof(0)
     dof.converged_forces = force, 0.0, 0.0
     d.model[:] = np.where(d.model == dof.force_limit, 2.1, d.model)
-    mean = accounting.mean_dof_rate(d, 1, 0, step.knot3, step.h)
-    _, work, saturated = accounting.account_dof(d, 1, 0, step.knot3, step.h, mean, np.True_)
+    _, work, saturated = accounting.account_dof(d, 1, 0, step.knot3, step.h, np.True_)
     assert bool(saturated) == (force == 2.1)
     assert work == pytest.approx(force * dof.last_rate * 0.5)
 

@@ -51,7 +51,6 @@ from vigym.core.model.context import (
     point_spring_end,
     slide_row,
 )
-from vigym.core.solver.accounting import slide_rate
 from vigym.core.tables.plan import NO_MOTOR, SKATE
 
 # columns of a contact: its gap, force, own touching point, tangential velocity, normal
@@ -152,14 +151,13 @@ def store_first_rate(d, dof, rate):
 
 
 @inline
-def add_dof_energies(d, i, dof, rate, mean, s, sums):
-    """Add the energies of a degree of freedom of joint i, at coordinate s.
-
-    ``mean`` is that of the rates over the last step and at the knot.
-    """
+def add_dof_energies(d, i, dof, rate, s, sums):
+    """Add the energies of a degree of freedom of joint i, at coordinate s."""
     body = d.body(i)
     kinetic, potential, lost, work, power = sums
+    store_first_rate(d, dof, rate)
     stretch = s - dof.rest
+    mean = 0.5 * (rate + dof.last_rate)
     damping = dof.damping * rate
     kinetic = kinetic + 0.5 * dof.armature * rate * rate
     potential = potential + 0.5 * dof.stiffness * stretch * stretch
@@ -183,11 +181,8 @@ def read_joint(d, i, knot, out, first, column):
     rates = column + d.position_count + body.first_velocity
     sums = zero_energy_sums(d)
     for j in range(n + free):
-        dof = d.dof(body.first_dof + j)
         rate, s = dof_rate_from_velocities(d, i, j, knot), stored_coordinate(d, i, j)
-        store_first_rate(d, dof, rate)
-        mean = 0.5 * (rate + dof.last_rate)
-        sums = add_dof_energies(d, i, dof, rate, mean, s, sums)
+        sums = add_dof_energies(d, i, d.dof(body.first_dof + j), rate, s, sums)
         write_column(out, first, rates + j, rate)
         if j < n or free < 3:
             write_column(out, first, positions + j, s)
@@ -222,10 +217,8 @@ def add_slide_energies(d, loop, knot, sums):
     f, m = track_direction(d, loop, 0, knot)
     shift, rotation = loop_newton_increment(d, loop, knot)
     rate, s = dot(f, shift) + dot(m, rotation), stored_coordinate(d, loop, 0)
-    dof = d.dof(d.body(loop).first_dof)
-    store_first_rate(d, dof, rate)
-    mean = 0.5 * (rate + slide_rate(d, loop, knot, knot))
-    return add_energies(sums, add_dof_energies(d, loop, dof, rate, mean, s, zero_energy_sums(d)))
+    own = add_dof_energies(d, loop, d.dof(d.body(loop).first_dof), rate, s, zero_energy_sums(d))
+    return add_energies(sums, own)
 
 
 @phase

@@ -3,13 +3,11 @@
 The coordinate s of a slide is the arc length of a curve, or a parameter of a patch in units of
 length. It is a degree of freedom of its own, with a loop row that yields: s changes by f . shift +
 m . rotation as body b moves, the place following, and its force acts with the wrench (f, m) on b
-and the opposite one on a. Its force laws are those of joints. So are the angles of ball joints that
-have limits, see `vigym.core.joint.ball_angles`.
+and the opposite one on a. Its force laws are those of joints.
 """
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import sqrt
-from vigym.core.joint.ball_angles import write_ball_angle
 from vigym.core.loop.places import follow_places, place_derivatives, place_equations
 from vigym.core.loop.sides import (
     coefficient_at,
@@ -88,9 +86,6 @@ def write_slides(d, knot):
     for k in range(d.slide_count):
         slide = d.slide(k)
         t, n = slide.track, slide.parameter
-        if t < 0:
-            write_ball_angle(d, slide, knot)
-            continue
         if d.track(t).function != 0:
             continue  # written with its joint
         a, b = d.side(2 * t), d.side(2 * t + 1)

@@ -10,7 +10,7 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows
 from vigym.core.compiler.simd import LANES, absolute, sqrt, where
-from vigym.core.contact.kinematics import point_velocity, touching_velocity
+from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.contact.rebounds import (
     RESTING,
     energy_left_to_rebounds,
@@ -32,10 +32,10 @@ from vigym.core.joint.coordinates import (
 )
 from vigym.core.joint.damping import next_slow_rate
 from vigym.core.joint.forces import spring_stretch
-from vigym.core.loop.constraints import point_spring_tension, track_direction
+from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work, store_motions
 from vigym.core.loop.tracks import store_places
-from vigym.core.math.vectors import add, dot, scale, select3, select4, sub
+from vigym.core.math.vectors import add, dot, scale, select3, select4
 from vigym.core.model.context import first_point_spring, knot_weight, point_spring_end
 from vigym.core.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
 
@@ -55,29 +55,7 @@ def store_joint_forces_and_target(dof, mask):
 
 
 @inline
-def slide_rate(d, i, knot2, knot):
-    """Compute the rate of slide i along its direction at knot 2, in the step to a knot buffer.
-
-    By it the force at knot 2 does work; the coordinate changes along directions in between.
-    """
-    body, anchor = d.body(i), d.track_pose(knot2, i).track_anchor
-    a, b = body.parent, body.child
-    f, m = track_direction(d, i, 0, knot2)
-    arm_a, arm_b = sub(anchor, d.pose(knot2, a).position), sub(anchor, d.pose(knot2, b).position)
-    v_a, spin_a = point_velocity(d, a, knot2, knot, arm_a)
-    v_b, spin_b = point_velocity(d, b, knot2, knot, arm_b)
-    return dot(f, sub(v_b, v_a)) + dot(m, sub(spin_b, spin_a))
-
-
-@inline
-def mean_dof_rate(d, i, j, knot3, h):
-    """Compute the mean of the rates of dof j of joint i before and after the first knot."""
-    rate, _, _, _ = dof_rate_over_step(d, i, j, knot3, h)
-    return 0.5 * (rate + d.dof(d.body(i).first_dof + j).last_rate)
-
-
-@inline
-def account_dof(d, i, j, knot3, h, mean, mask):
+def account_dof(d, i, j, knot3, h, mask):
     """Write rate and forces of dof j of joint i.
 
     Returns (power that its damper, limits and dry friction take, power of its motor) [W] and the
@@ -87,6 +65,7 @@ def account_dof(d, i, j, knot3, h, mean, mask):
     work, saturated = o, d.full(False)
     dof = d.dof(body.first_dof + j)
     rate, slope, momentum_rate, _ = dof_rate_over_step(d, i, j, knot3, h)
+    mean = 0.5 * (rate + dof.last_rate)
     lost = dof.damping * rate * mean
     dof.last_momentum_rate = where(mask, momentum_rate, dof.last_momentum_rate)
     dof.last_rate = where(mask, rate, dof.last_rate)
@@ -122,8 +101,7 @@ def account_hinges_in_runs(d, knot3, h, mask):
     full = w.full(False)
     for first in range(0, d.first_lone_joint, LANES):
         hinges = run_of_hinges(d, first)
-        mean = mean_dof_rate(w, hinges, 0, knot3, wide_h)
-        taken, given, saturated = account_dof(w, hinges, 0, knot3, wide_h, mean, wide_mask)
+        taken, given, saturated = account_dof(w, hinges, 0, knot3, wide_h, wide_mask)
         own = lanes_of_rows(hinges, full)
         lost = add_lanes(lost, taken, own)
         work = add_lanes(work, given, own)
@@ -133,7 +111,7 @@ def account_hinges_in_runs(d, knot3, h, mask):
 
 
 @inline
-def account_joints(d, knot2, knot3, h, mask):
+def account_joints(d, knot3, h, mask):
     """Write rates and forces of all joints.
 
     Returns (power that dampers, limits and dry friction take, power of motors, sum of its absolute
@@ -144,10 +122,7 @@ def account_joints(d, knot2, knot3, h, mask):
         i = d.active_joint(r).body
         body = d.body(i)
         for j in range(body.translation_count + body.rotation_count):
-            mean = mean_dof_rate(d, i, j, knot3, h)
-            if d.slide_count > 0 and i >= point_spring_end(d):
-                mean = 0.5 * (slide_rate(d, i, knot2, knot2) + slide_rate(d, i, knot2, knot3))
-            taken, given, full = account_dof(d, i, j, knot3, h, mean, mask)
+            taken, given, full = account_dof(d, i, j, knot3, h, mask)
             lost, work = lost + taken, work + given
             absolute_work = absolute_work + absolute(given)
             saturated = saturated | full
@@ -319,7 +294,7 @@ def account(d, knot2, knot3, h, rho, mask):
     # before ``account_joints``, which overwrites the rates of the last step that these need
     by_motions, by_motions_absolute = motion_work(d, knot2, knot3, h)
     by_wrenches, by_wrenches_absolute = wrench_work(d, knot2, knot3, h)
-    lost, work, absolute_work, saturated = account_joints(d, knot2, knot3, h, mask)
+    lost, work, absolute_work, saturated = account_joints(d, knot3, h, mask)
     if d.loop_count > 0:
         for loop in range(first_point_spring(d), point_spring_end(d)):
             lost = lost + account_point_spring(d, loop, knot3, h, mask)

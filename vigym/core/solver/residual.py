@@ -33,7 +33,6 @@ from vigym.core.contact.update import (
     update_contacts_interior,
     update_contacts_projection,
 )
-from vigym.core.joint.ball_spring import write_tree_ball_increments
 from vigym.core.joint.bounded_forces import (
     accept_bounded_forces,
     step_bounded_forces,
@@ -183,7 +182,7 @@ def assemble_iterate_forces(d, step, active, iteration):
         relax_limits(d, where(active, iteration.kappa, 0.0))
     gap = sum_joint_closures(d, step.knot3)
     nonsmooth, squared_errors = d.full(False), d.full(0.0)
-    if d.track_count + d.slide_count > 0:
+    if d.track_count > 0:
         place_tracks(d, step.knot3, active)
         gap = where(find_jumps(d, step.knot2, step.knot3), JUMPED, gap)
     if d.active_joint_count > 0:
@@ -247,7 +246,6 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
         errors = update_contacts(d, iteration, per_h)
     largest, squared, part, velocity, force = errors
     if d.has_bounded_forces > 0:
-        write_tree_ball_increments(d, step.knot3)
         write_closing_increments(d, step.knot3, 1.0)
         of_joints, squared_of_joints, of_limits = update_bounded_forces(
             d, one, per_h, step_proximal(o), iteration.method.half_steps

@@ -23,7 +23,6 @@ from vigym.core.contact.rebounds import (
     find_lanes_that_rebound,
     scale_rebounds,
 )
-from vigym.core.joint.ball_angles import find_lanes_of_turning_limits
 from vigym.core.joint.coordinates import dof_rate_over_step
 from vigym.core.model.context import knot_weight
 from vigym.core.solver.energy_surplus import (
@@ -326,7 +325,6 @@ def find_suspects(d, step, parts, turn, far, solved):
     """Find the lanes whose energy is to be checked, before any energy is computed."""
     done = solved.done
     hard = find_parts(parts) & (solved.nonsmooth | find_short_parts(parts))
-    hard = hard | find_lanes_of_turning_limits(d, step)
     inexact, rebounds = d.full(False), d.full(False)
     if d.contact_count > 0:
         inexact = done & find_lanes_of_inexact_work(d, step.h)

@@ -39,7 +39,7 @@ HEADER = Table(
     Field("motion_count", "prescribed motions and velocity constraints", feature="imposed"),
     Field("potential_count", "number of potentials", feature="imposed"),
     Field("track_count", "number of curve and surface joints", feature="tracks"),
-    Field("slide_count", "slides along curves and patches, and angles of balls", feature="tracks"),
+    Field("slide_count", "number of slides along curves and patches", feature="tracks"),
     Field("more_count", "number of joints with a second row in knot buffers", feature="tracks"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
@@ -173,8 +173,8 @@ SIDE_PLAN = Table(
 )
 SLIDE_PLAN = Table(
     Field("loop", "row of the slide in the tables of bodies"),
-    Field("track", "curve or surface joint; -1 of an angle of a ball joint"),
-    Field("parameter", "which of its parameters: two of side a, two of b; or SWING, TWIST or TURN"),
+    Field("track", "curve or surface joint"),
+    Field("parameter", "which of its parameters: two of side a, two of side b"),
     kind=np.int64,
 )
 LOOP_ROW_PLAN = Table(
@@ -234,8 +234,6 @@ STORED_BLOCK, LEAF_BLOCK, CHAIN_BLOCK = range(3)
     VELOCITY_ROW,
 ) = range(11)
 POINT_SIDE, HELIX_SIDE, CURVE_SIDE, PLANE_SIDE, ELLIPSOID_SIDE, PATCH_SIDE = range(6)
-# angles of a ball joint: between its axis in parent and child, about that axis, of the rotation
-SWING, TWIST, TURN = range(3)
 # a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies:
 # a ball, the nearest point of a segment and both its ends with a rounded box; nonholonomic
 # constraints. Their order counts: up to RIM_CONTACT a contact with the ground is where the body is

@@ -14,7 +14,6 @@ from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joint_types import JOINT_TYPES, JointType
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
-ANGLES = ("swing", "twist", "turn")  # of three free rotations, that may have limits
 FLOATING_SUFFIX = ":floating"  # of the implicit joints of bodies without a joint
 
 
@@ -23,21 +22,14 @@ class JointParameters(ReadOnly):
     """Limits and forces of a joint; one number of damping etc. serves all its degrees of freedom.
 
     Attributes:
-        limits: (lower, upper) [rad or m], one pair per degree of freedom, of a joint with a ball
-            per translation; hard. None without.
+        limits: (lower, upper) [rad or m], one pair per degree of freedom; hard. None without.
         damping: [N s/m or N m s/rad], >= 0; a number, or one per degree of freedom.
         stiffness: [N/m or N m/rad], >= 0; as `damping`.
         rest: coordinate(s) where the spring is slack; spherical and floating: 0, the assembly pose.
         effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
         armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
-        friction: Coulomb friction of a joint of one degree of freedom [N or N m], >= 0, or of a
-            ball about each of the child's axes.
+        friction: Coulomb friction of a joint of one degree of freedom [N or N m], >= 0.
         velocity: largest rate [rad/s or m/s], enforced by the joint's motor only; None without.
-        swing: of a ball: largest angle of the child's axis from the parent's, a cone [rad]; None
-            without.
-        twist: the same: (lower, upper) about the axis [rad], lower <= 0 <= upper, with a `swing`;
-            None without.
-        turn: the same: largest angle of the whole rotation [rad]; None without.
     """
 
     limits: ArrayLike | None = None
@@ -48,19 +40,6 @@ class JointParameters(ReadOnly):
     armature: float = 0.0
     friction: float = 0.0
     velocity: float | None = None
-    swing: float | None = None
-    twist: ArrayLike | None = None
-    turn: float | None = None
-
-    @property
-    def angle_limits(self) -> dict[str, tuple[float, float]]:
-        """Limits of the angles of three free rotations [rad], of `ANGLES` those that are given."""
-        upper = {"swing": self.swing, "turn": self.turn}
-        found = {angle: (-np.inf, most) for angle, most in upper.items() if most is not None}
-        if self.twist is not None:
-            lower, upper = np.asarray(self.twist, np.float64).tolist()
-            found["twist"] = lower, upper
-        return found
 
     def arguments(self) -> dict[str, Any]:
         """Return the parameters as keyword arguments of `Mechanism.add_joint`."""
@@ -94,12 +73,10 @@ class Joint(JointParameters):
             there.
         child_rotation: rotation from the parent's joint frame to the child's (4,), world axes; the
             identity, unless a loop is open there.
-        limits: (n, 2) lower and upper value [rad or m], n degrees of freedom, with a ball n
-            translations; None without.
+        limits: (dofs, 2) lower and upper value [rad or m]; None without.
         damping, stiffness: a number for all degrees of freedom, or (dofs,) where they differ.
         rest: coordinates where the spring is slack, one per position; () of spherical and floating
             joints.
-        twist: (2,) lower and upper [rad]; None without.
     """
 
     name: str
@@ -115,7 +92,6 @@ class Joint(JointParameters):
     damping: float | Array
     stiffness: float | Array
     rest: tuple[float, ...]
-    twist: Array | None
 
     @property
     def joint_type(self) -> JointType:
@@ -241,9 +217,6 @@ def make_joint(
         armature=checks.require_number(parameters.armature, f"{element} armature", 0.0),
         friction=checks.require_number(parameters.friction, f"{element} friction", 0.0),
         velocity=_optional(parameters.velocity, f"{element} velocity"),
-        swing=_largest_angle(joint_type, parameters.swing, f"{element} swing"),
-        twist=_twist(joint_type, parameters.twist, f"{element} twist"),
-        turn=_largest_angle(joint_type, parameters.turn, f"{element} turn"),
         child_position=checks.require_vector(child_position, f"{element} child_position"),
         child_rotation=checks.require_direction(child_rotation, f"{element} child_rotation", 4),
     )
@@ -293,12 +266,11 @@ def _second_axis(
 def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Array | None:
     if limits is None:
         return None
-    dofs = joint_type.limit_count
+    dofs = joint_type.dofs
     found = f"{element} limits: found {limits!r}"
-    if dofs == 0 or joint_type.name == "floating":
+    if joint_type.has_quaternion or dofs == 0:
         raise MechanismError(f"{found}, expected None for a {joint_type.name} joint")
-    free = "translations" if joint_type.has_quaternion else "degrees of freedom"
-    each = f" for each of {dofs} {free}" if dofs > 1 else ""
+    each = f" for each of {dofs} degrees of freedom" if dofs > 1 else ""
     expected = f"(lower, upper) with lower <= upper{each}"
     pairs = checks.require_numbers(limits, f"{element} limits", expected)
     pairs = pairs[None] if dofs == 1 and pairs.shape == (2,) else pairs
@@ -307,37 +279,6 @@ def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Ar
     if (pairs[:, 0] == np.inf).any() or (pairs[:, 1] == -np.inf).any():
         raise MechanismError(f"{found}, expected a lower one < inf and an upper one > -inf")
     return pairs
-
-
-def _require_ball(joint_type: JointType, value: Any, element: str) -> None:
-    """Raise MechanismError for a limit of a ball on a joint without one."""
-    if not joint_type.has_ball:
-        raise MechanismError(
-            f"{element}: found {value!r}, expected None for a {joint_type.name} joint"
-        )
-
-
-def _largest_angle(joint_type: JointType, value: Any, element: str) -> float | None:
-    """Return the largest angle of a ball joint [rad]."""
-    if value is None:
-        return None
-    _require_ball(joint_type, value, element)
-    angle = checks.require_number(value, element)
-    if not 0.0 < angle < np.pi:
-        raise MechanismError(f"{element}: found {value!r}, expected a number > 0 and < pi")
-    return angle
-
-
-def _twist(joint_type: JointType, value: Any, element: str) -> Array | None:
-    """Return the least and the largest twist of a ball joint (2,) [rad]."""
-    if value is None:
-        return None
-    _require_ball(joint_type, value, element)
-    expected = "(lower, upper) with -pi < lower <= 0 <= upper < pi"
-    pair = checks.require_numbers(value, element, expected)
-    if pair.shape != (2,) or not -np.pi < pair[0] <= 0.0 <= pair[1] < np.pi:
-        raise MechanismError(f"{element}: found {value!r}, expected {expected}")
-    return pair
 
 
 def _per_dof(joint_type: JointType, value: Any, element: str) -> float | Array:
@@ -361,20 +302,14 @@ def _checked_rest(joint_type: JointType, rest: Any, element: str) -> tuple[float
 
 def _check_supported(joint: Joint, element: str) -> None:
     """Raise MechanismError for parameters that the joint's type cannot have."""
-    if joint.friction and joint.dofs != 1 and not joint.joint_type.has_ball:
+    if joint.friction and joint.dofs != 1:
         found = f"found {joint.friction:g} on a {joint.type} joint"
         raise MechanismError(
-            f"{element} friction: {found}, expected 0: only joints of one degree of freedom "
-            "have it, and those with a ball"
+            f"{element} friction: {found}, expected 0: only joints of one degree of freedom have it"
         )
     if joint.armature and joint.joint_type.has_quaternion:
         found = f"found {joint.armature:g}, expected 0 for a {joint.type} joint"
         raise MechanismError(f"{element} armature: {found}")
-    if joint.twist is not None and joint.swing is None:
-        raise MechanismError(
-            f"{element} swing: found None beside a twist, expected a limit below pi: an axis that "
-            "is turned by half a turn leaves no twist"
-        )
     if joint.dofs == 0:
         for quantity in ("damping", "stiffness", "effort", "armature"):
             value = getattr(joint, quantity)

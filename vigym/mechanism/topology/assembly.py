@@ -1,15 +1,13 @@
 """Assembly of loops: the pose next to zero where all are closed, within limits if any is."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from vigym.mechanism.content import Elements
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint
-from vigym.mechanism.topology.joint_frames import JointFrames, limited_angles
-from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
+from vigym.mechanism.topology.joint_frames import JointFrames
+from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_closure import (
     CLOSED,
     Candidates,
@@ -113,8 +111,12 @@ class Loops:
         """Return whether coordinates of loops are within their limits (S,)."""
         within = (self._clipped(coordinates) == coordinates).all(axis=1)
         poses = self._tree.poses(coordinates)
-        for _, found, lower, upper in _limited(self._tree, self.frames, poses):
-            within = within & (found >= lower - _BEYOND) & (found <= upper + _BEYOND)
+        for frames in self.frames:
+            if frames.joint.limits is not None:
+                lower, upper = frames.joint.limits.T
+                found = closing_coordinates(frames, poses)
+                inside = (found >= lower - _BEYOND) & (found <= upper + _BEYOND)
+                within = within & inside.all(axis=1)
         result: Array = within
         return result
 
@@ -171,8 +173,8 @@ def _limits(joints: list[Joint], used: Array) -> Array:
     start = column = 0
     for joint in joints:
         if joint.limits is not None:
-            own = used[start : start + len(joint.limits)]
-            limits[:, column : column + len(joint.limits)][:, own] = joint.limits.T[:, own]
+            own = used[start : start + joint.dofs]
+            limits[:, column : column + joint.dofs][:, own] = joint.limits.T[:, own]
         start += joint.dofs
         column += len(joint.position_names)
     return limits
@@ -210,32 +212,17 @@ def beyond_limits(
     lower, upper = _limits(mechanism.tree_joints, np.ones(tree.dofs, bool))
     names = [name for joint in mechanism.tree_joints for name in joint.position_names]
     rows = list(zip(names, coordinates, lower, upper, strict=True))
-    closing, poses = [] if loops is None else loops.frames, tree.poses(coordinates[None])
-    rows += [(name, values[0], *ends) for name, values, *ends in _limited(tree, closing, poses)]
+    poses = tree.poses(coordinates[None])
+    for frames in () if loops is None else loops.frames:
+        if frames.joint.limits is not None:
+            found = closing_coordinates(frames, poses)[0]
+            limits = frames.joint.limits.T
+            rows += zip(frames.joint.position_names, found, *limits, strict=True)
     return {
         name: np.array((value, low, high))
         for name, value, low, high in rows
         if not low - _BEYOND <= value <= high + _BEYOND
     }
-
-
-def _limited(
-    tree: TreeKinematics, closing: list[JointFrames], poses: Poses
-) -> Iterator[tuple[str, Array, float, float]]:
-    """Yield the coordinates of closing joints with limits, and the angles of all balls with them.
-
-    Each is a name, values (S,), lower and upper limit [m, rad].
-    """
-    for frames in closing:
-        if frames.joint.limits is not None:
-            found = closing_coordinates(frames, poses).T
-            for name, values, (lower, upper) in zip(
-                frames.joint.position_names, found, frames.joint.limits, strict=False
-            ):
-                yield name, values, lower, upper
-    for frames in (*tree.frames, *closing):
-        R_a, R_b = poses.R[:, frames.a], poses.R[:, frames.b]
-        yield from limited_angles(frames, R_a.swapaxes(1, 2) @ R_b)
 
 
 def assemble(loops: Loops, generator: np.random.Generator) -> Array:

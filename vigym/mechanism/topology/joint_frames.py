@@ -1,6 +1,5 @@
 """Joint frames: anchors, axes and frames of a joint fixed in its parent and in its child."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,29 +97,6 @@ def joint_frames(mechanism: Elements, joint: Joint) -> JointFrames:
         frame_b=R_b.T @ batch_rotation_matrix(joint.child_rotation) @ frame,
         offset=offset / np.linalg.norm(offset),
     )
-
-
-def limited_angles(
-    frames: JointFrames, rotations: Array
-) -> Iterator[tuple[str, Array, float, float]]:
-    """Yield the angles of a ball joint that have limits: name, values (...), lower and upper [rad].
-
-    Args:
-        frames: of the joint.
-        rotations: of the child's axes in the parent's (..., 3, 3).
-    """
-    if not frames.joint.angle_limits:
-        return
-    E = frames.frame_a.T @ rotations @ frames.frame_b
-    skew = [E[..., k - 1, k - 2] - E[..., k - 2, k - 1] for k in range(3)]
-    trace = np.trace(E, axis1=-2, axis2=-1)
-    angles = {
-        "swing": np.arctan2(np.hypot(E[..., 0, 2], E[..., 1, 2]), E[..., 2, 2]),
-        "twist": np.arctan2(E[..., 1, 0] - E[..., 0, 1], E[..., 0, 0] + E[..., 1, 1]),
-        "turn": np.arctan2(np.linalg.norm(skew, axis=0), trace - 1.0),
-    }
-    for angle, limits in frames.joint.angle_limits.items():
-        yield f"{frames.joint.name}:{angle}", angles[angle], *limits
 
 
 def dof_axes(frames: JointFrames) -> tuple[Array, NDArray[np.int64]]:

@@ -49,7 +49,6 @@ class TreeKinematics:
         zero: tree coordinates of the assembly pose (n_q,), ordered as `tree_joints`.
         support: (bodies, dofs) 1.0 where a degree of freedom moves a body.
         is_rotation: (dofs,) whether a degree of freedom is a rotation.
-        frames: joint frames of the tree's joints.
         dofs: number of velocities of the tree's joints.
         start: tree coordinates next to zero at which all couplings hold (n_q,).
         independent: (independent,) numbers of the degrees of freedom that follow no other one.
@@ -60,7 +59,6 @@ class TreeKinematics:
     def __init__(self, mechanism: Elements) -> None:
         positions, velocities = _coordinate_columns(mechanism)
         frames = [joint_frames(mechanism, joint) for joint, _ in spanning_tree(mechanism)]
-        self.frames = frames
         self._order = [(each, positions[each.joint.name]) for each in frames]
         self.dofs = sum(each.joint.dofs for each in frames)
         self.support = np.zeros((len(mechanism.bodies) + 1, self.dofs))

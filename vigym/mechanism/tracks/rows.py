@@ -14,7 +14,6 @@ from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.topology.analysis import Structure
 from vigym.mechanism.topology.effective_mass import Mobility
-from vigym.mechanism.tracks.balls import Ball
 from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.joints import Track
 from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
@@ -122,7 +121,7 @@ def track_rates(mechanism: Elements, mobility: Mobility) -> Array:
 
 
 def relative_rates(
-    mobility: Mobility, track: Track | Ball, along: Array, place: Array, poses: dict[str, Pose]
+    mobility: Mobility, track: Track, along: Array, place: Array, poses: dict[str, Pose]
 ) -> Array:
     """Return the motion of body b against a along a direction, per rate of each dof (dofs,).
 

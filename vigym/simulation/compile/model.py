@@ -36,7 +36,7 @@ from vigym.simulation.compile.imposed import (
     velocity_rows,
 )
 from vigym.simulation.compile.layout import Rows, build_plan, is_active
-from vigym.simulation.compile.tracks import set_balls, slide_dofs, track_tables
+from vigym.simulation.compile.tracks import slide_dofs, track_tables
 from vigym.spatial import quaternion_product, rotation_matrix
 
 if TYPE_CHECKING:
@@ -106,7 +106,6 @@ def _body_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
     for name in names:
         if name in rows.loop:
             table[rows.loop[name]]["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
-    set_balls(table, mechanism, rows.loop)
     _set_parent_levers(table, mechanism, rows)
     return table
 

@@ -23,24 +23,19 @@ from vigym.core.tables.plan import (
     POINT_SIDE,
     SIDE_PLAN,
     SLIDE_PLAN,
-    SWING,
     TRACK_PLAN,
-    TURN,
-    TWIST,
 )
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.joints import joint_frame
 from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
-from vigym.mechanism.tracks.balls import Ball
 from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.joints import Track
 from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
 from vigym.mechanism.tracks.rows import assembly_poses, relative_rates
 from vigym.mechanism.tracks.slides import Coordinate
 from vigym.simulation.compile.motors import motor_kind, set_motor
-from vigym.spatial import conjugate, quaternion_product, rotation_matrix
+from vigym.spatial import rotation_matrix
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -92,11 +87,7 @@ def track_plans(
             start += len(side.points)
     order = list(mechanism.tracks)
     slides = [
-        (
-            loops[f"slide {slide.name}"],
-            -1 if isinstance(track, Ball) else order.index(track.name),
-            slide.parameter,
-        )
+        (loops[f"slide {slide.name}"], order.index(track.name), slide.parameter)
         for track, slide in mechanism.slides
     ]
     return {
@@ -179,17 +170,9 @@ def slide_dofs(mechanism: Mechanism, mobility: Mobility | None) -> np.ndarray:
 
 
 def slide_rates(mechanism: Mechanism, mobility: Mobility) -> list[Array]:
-    """Return how each slide's coordinate moves by the tree's dofs at the assembly: n of (m, dofs).
-
-    An angle of a ball joint may move in m directions.
-    """
+    """Return how each slide's coordinate moves by the tree's dofs at the assembly: n of (dofs,)."""
     poses = assembly_poses(mechanism)
-    return [
-        _ball_rates(mobility, track, slide, poses)
-        if isinstance(track, Ball)
-        else _rates(mobility, track, slide, poses)[None]
-        for track, slide in mechanism.slides
-    ]
+    return [_rates(mobility, track, slide, poses) for track, slide in mechanism.slides]
 
 
 def slide_masses(rates: list[Array], inverse_inertia: Array) -> list[float]:
@@ -199,8 +182,7 @@ def slide_masses(rates: list[Array], inverse_inertia: Array) -> list[float]:
         rates: as from `slide_rates`.
         inverse_inertia: of the tree (dofs, dofs).
     """
-    mobilities = [np.trace(rate @ inverse_inertia @ rate.T) / len(rate) for rate in rates]
-    return [float(effective_mass(mobility)) for mobility in mobilities]
+    return [float(effective_mass(rate @ inverse_inertia @ rate)) for rate in rates]
 
 
 def _rates(mobility: Mobility, track: Track, slide: Coordinate, poses: dict[str, Pose]) -> Array:
@@ -233,37 +215,6 @@ def _custom_rates(
     axes = rotation_matrix(poses[track.a][1]) @ track.side_a.rotation
     along = np.linalg.pinv(track.twists())[slide.parameter].reshape(2, 3) @ axes.T
     return relative_rates(mobility, track, along.ravel(), place, poses)
-
-
-def _ball_rates(mobility: Mobility, ball: Ball, slide: Coordinate, poses: dict[str, Pose]) -> Array:
-    """Return how an angle of a ball joint moves by the tree's dofs (m, dofs).
-
-    A swing is about two directions across the axis, a turn about any.
-    """
-    columns = {SWING: [0, 1], TWIST: [2], TURN: [0, 1, 2]}[slide.parameter]
-    axes = joint_frame(ball.joint.axis)[:, columns].T
-    along = np.pad(axes, ((0, 0), (3, 0)))
-    return np.array([relative_rates(mobility, ball, row, np.zeros(3), poses) for row in along])
-
-
-def set_balls(table: np.ndarray, mechanism: Mechanism, loops: dict[str, int]) -> None:
-    """Fill in the model rows of angles of ball joints: zero pose and axis in parent and child.
-
-    Args:
-        table: rows of BODY_MODEL.
-        mechanism: its joints.
-        loops: row of each loop.
-    """
-    poses = assembly_poses(mechanism)
-    for ball, slide in mechanism.slides:
-        if isinstance(ball, Ball):
-            row, turned = table[loops[f"slide {slide.name}"]], ball.joint.child_rotation
-            q_a, q_b = poses[ball.a][1], poses[ball.b][1]
-            back = conjugate(quaternion_product(turned, q_a))
-            row["joint_orientation"] = quaternion_product(back, q_b)
-            row["parent_axis"] = rotation_matrix(q_a).T @ ball.joint.axis
-            axis = rotation_matrix(turned) @ ball.joint.axis
-            row["child_axis"] = rotation_matrix(q_b).T @ axis
 
 
 def track_tables(mechanism: Mechanism) -> dict[str, np.ndarray]:

@@ -7,9 +7,7 @@ from numpy.typing import ArrayLike
 
 from vigym.core.kernels.compositions import COMPOSITIONS
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.joint_frames import child_orientation, joint_frames, limited_angles
 from vigym.simulation.linearization.derivative import Inputs, LinearStep
 from vigym.simulation.linearization.loop_tangent import Knot
 from vigym.simulation.linearization.motors import driven_loops
@@ -18,7 +16,6 @@ from vigym.simulation.plant import Plant
 from vigym.simulation.state.inputs import positive_integer
 from vigym.simulation.state.readings import Readings
 from vigym.simulation.state.saved_state import SavedState
-from vigym.spatial import batch_rotation_matrix
 
 AT_LIMIT = 1e-6  # [m or rad] distance within which a joint limit acts
 TOUCHING = 1e-6  # [m] gap within which a contact acts
@@ -139,27 +136,15 @@ class Linearizer:
         rows, start = self._readings.position_rows, 0
         for joint in mechanism.ordered_joints:
             stop = start + len(joint.joint_type.positions)
-            if _distance_from_limits(mechanism, joint, rows[:, start:stop]) < AT_LIMIT:
-                raise ValueError(
-                    f"linearize: found joint {joint.name!r} at its limit, expected joints off "
-                    "limits"
-                )
+            if joint.limits is not None:
+                q = rows[:, start:stop]
+                distance = min((q - joint.limits[:, 0]).min(), (joint.limits[:, 1] - q).min())
+                if distance < AT_LIMIT:
+                    raise ValueError(
+                        f"linearize: found joint {joint.name!r} at its limit, expected joints off "
+                        "limits"
+                    )
             start = stop
-
-
-def _distance_from_limits(mechanism: Mechanism, joint: Joint, q: Array) -> float:
-    """Return the least distance of coordinates (n, positions) of a joint from limits [m, rad]."""
-    distance = np.inf
-    if joint.limits is not None:
-        own = q[:, : len(joint.limits)]
-        lower, upper = joint.limits.T
-        distance = min((own - lower).min(), (upper - own).min())
-    frames = joint_frames(mechanism, joint)
-    if joint.angle_limits:
-        rotations = batch_rotation_matrix(child_orientation(frames, q[:, -4:]))
-        for _, angle, low, high in limited_angles(frames, rotations):
-            distance = min(distance, (angle - low).min(), (high - angle).min())
-    return float(distance)
 
 
 def _efforts(mechanism: Mechanism) -> Array:

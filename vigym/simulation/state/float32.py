@@ -173,8 +173,6 @@ def check_single(
 def _hard(mechanism: Mechanism) -> list[str]:
     """List the elements that need more digits than single precision has."""
     found = [f"joint {joint.name!r}, which closes a loop" for joint in mechanism.closing_joints]
-    joints = mechanism.joints.values()
-    found += [f"{angle} of joint {each.name!r}" for each in joints for angle in each.angle_limits]
     found += [f"coupling {name!r}" for name in mechanism.couplings]
     found += [f"curve or surface joint {name!r}" for name in mechanism.tracks]
     found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]

@@ -76,7 +76,7 @@ TABLE = {
     "parent": Known("link"),
     "child": Known("link"),
     "axis": Known("xyz"),
-    "limit": Known("lower upper effort velocity swing twist turn"),
+    "limit": Known("lower upper effort velocity"),
     "dynamics": Known("damping friction spring_stiffness spring_reference armature"),
     "mimic": Known("joint multiplier offset"),
     "gazebo": Known("reference", "mu1 mu2 fdir1"),

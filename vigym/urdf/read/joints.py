@@ -7,7 +7,6 @@ import numpy as np
 
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joint_types import JOINT_TYPES, JointType
-from vigym.mechanism.elements.joints import ANGLES
 from vigym.urdf.read.geometry import LONGEST, SHORTEST, UNIT_TOLERANCE, read_origin
 from vigym.urdf.read.records import Mimic, TreeJoint
 from vigym.urdf.read.xml import Node, local_name
@@ -39,9 +38,6 @@ def read_joint(node: Node) -> TreeJoint:
     """
     name = node.text("name")
     joint_type = read_type(node, DRAKE_JOINT_TYPES if node.is_drake else JOINT_TYPES)
-    if joint_type.bounded and node.only("limit") is None:
-        node.note("changed", "no <limit> is read as a joint without limits")
-    parameters = read_parameters(node, joint_type)
     axis: Array
     axis2: Array | None
     if node.is_drake and joint_type.needs_second_axis:
@@ -49,8 +45,10 @@ def read_joint(node: Node) -> TreeJoint:
     elif node.is_drake and joint_type.name == "planar":
         axis, axis2 = _Z, None
     else:
-        cone = any(parameters.get(angle) is not None for angle in ANGLES)
-        axis, axis2 = read_axes(node, joint_type, joint_type.needs_axis or cone)
+        axis, axis2 = read_axes(node, joint_type, joint_type.needs_axis)
+    if joint_type.bounded and node.only("limit") is None:
+        node.note("changed", "no <limit> is read as a joint without limits")
+    parameters = read_parameters(node, joint_type)
     return TreeJoint(
         name=name,
         type=joint_type.name,
@@ -151,24 +149,6 @@ def _read_limit(node: Node, joint_type: JointType) -> dict[str, Any]:
         "limits": _read_bounds(limit, joint_type),
         "effort": _read_bound(limit, "effort", blanks=(-1.0,)),
         "velocity": _read_bound(limit, "velocity", blanks=(-1.0, 0.0)),
-        **_read_angles(limit, joint_type),
-    }
-
-
-def _read_angles(limit: Node, joint_type: JointType) -> dict[str, Any]:
-    """Return the limits of a ball's angles that a <limit> has; a note of those of other joints."""
-    given = [name for name in ANGLES if limit.has(name)]
-    if given and not joint_type.has_ball:
-        limit.note(
-            "ignored", f"{' and '.join(given)} have no meaning for a {joint_type.name} joint"
-        )
-        return {}
-    if "twist" in given and "swing" not in given:  # as in files of PyBullet, without a sign
-        limit.note("ignored", "twist without swing: an axis turned by half a turn leaves no twist")
-        given.remove("twist")
-    return {
-        name: limit.numbers(name, 2, None) if name == "twist" else limit.number(name)
-        for name in given
     }
 
 
@@ -186,14 +166,13 @@ def _read_bound(limit: Node, name: str, blanks: tuple[float, ...]) -> float | No
 
 def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | Array | None:
     """Return lower and upper of a <limit>; None without both, or where lower > upper."""
-    count = joint_type.limit_count
-    lower, upper = (limit.one_or_each(name, count, infinite=True) for name in BOUNDS)
+    lower, upper = (limit.one_or_each(name, joint_type.dofs, infinite=True) for name in BOUNDS)
     if np.ndim(lower) or np.ndim(upper):
         return np.column_stack(np.broadcast_arrays(lower, upper))
     missing = [bound for bound in BOUNDS if not limit.has(bound)]
     if not missing and (lower, upper) == UNLIMITED:
         return None
-    if not (joint_type.bounded or (joint_type.has_ball and count == 1)):
+    if not joint_type.bounded:
         if len(missing) < len(BOUNDS):
             message = f"lower and upper have no meaning for a {joint_type.name} joint"
             if joint_type.dofs > 1 and not joint_type.has_quaternion:
@@ -221,9 +200,9 @@ def read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
         dynamics.one_or_each(name, joint_type.dofs, low=0.0)
         for name in ("damping", "spring_stiffness")
     )
-    if friction and joint_type.dofs != 1 and not joint_type.has_ball:
+    if friction and joint_type.dofs != 1:
         found = f"friction {friction:g}: a {joint_type.name} joint has none"
-        message = f"{found}, only joints of one degree of freedom have, and those with a ball"
+        message = f"{found}, only joints of one degree of freedom have"
         dynamics.note("ignored", message)
         friction = 0.0
     return {

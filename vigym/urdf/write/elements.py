@@ -13,7 +13,7 @@ from vigym.mechanism.elements.bodies import Body
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.couplings import Coupling
-from vigym.mechanism.elements.joints import ANGLES, Joint
+from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.motors import Motor
 from vigym.mechanism.elements.shapes import GREY, Shape, size_fields
 from vigym.spatial import batch_rotation_matrix, roll_pitch_yaw
@@ -168,11 +168,10 @@ def joint_element(
     motor: Motor | None,
 ) -> ET.Element:
     """Return the <joint> of a joint of the tree, with <mimic> for a coupling and <motor>."""
-    has_axis = joint.joint_type.needs_axis or bool(joint.angle_limits)
     children = [
         pose_element("origin", parent, child.position, child.rotation),
         *_links(parent, child),
-        axis_element("axis", child, joint.axis) if has_axis else None,
+        axis_element("axis", child, joint.axis) if joint.joint_type.needs_axis else None,
         None if joint.axis2 is None else axis_element("axis2", child, joint.axis2),
         _limit(joint, unlimited=joint.joint_type.bounded),
         _dynamics(joint),
@@ -230,7 +229,7 @@ def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
         values["lower"], values["upper"] = joint.limits.T
     elif unlimited:
         values["lower"], values["upper"] = UNLIMITED
-    given = {name: getattr(joint, name) for name in ("effort", "velocity", *ANGLES)}
+    given = {"effort": joint.effort, "velocity": joint.velocity}
     values |= {name: value for name, value in given.items() if value is not None}
     return numbers_element("limit", values) if values else None
 
