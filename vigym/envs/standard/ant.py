@@ -16,7 +16,7 @@ LEGS = {"front_left_leg": 1, "front_right_leg": 2, "back_leg": 3, "right_back_le
 
 @dataclass(frozen=True, kw_only=True)
 class Ant(SpatialRunner):
-    """Running of an ant with four legs, as in Gymnasium's Ant-v5.
+    """Running of an ant with four legs, as in Gymnasium.
 
     ## Description
 
@@ -25,7 +25,7 @@ class Ant(SpatialRunner):
 
     ## Notes
 
-    What differs from Gymnasium's environment: contacts and limits are rigid, without its softness,
+    What differs from Gymnasium's Ant-v5: contacts and limits are rigid, without its softness,
     and ankles start at their limits, not beyond them; contact forces are those of the last
     integrator step; an episode also ends if the solver fails. Actions and observed hinges have
     the orders of Gymnasium, which differ.

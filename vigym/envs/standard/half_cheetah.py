@@ -8,7 +8,7 @@ from vigym.envs.standard.planar import ROOT_SIGNS, PlanarRunner
 
 @dataclass(frozen=True, kw_only=True)
 class HalfCheetah(PlanarRunner):
-    """Running of a half cheetah in a plane, as in Gymnasium's HalfCheetah-v5.
+    """Running of a half cheetah in a plane, as in Gymnasium.
 
     ## Description
 
@@ -18,8 +18,8 @@ class HalfCheetah(PlanarRunner):
 
     ## Notes
 
-    What differs from Gymnasium's environment: contacts and limits are rigid, without its softness,
-    and an episode ends if the solver fails.
+    What differs from Gymnasium's HalfCheetah-v5: contacts and limits are rigid, without its
+    softness, and an episode ends if the solver fails.
 
     `info` has `x_position`, `z_distance_from_origin`, the height of the trunk above that of the
     upright start [m], and `x_velocity`, the mean over the control step [m/s].

@@ -14,7 +14,7 @@ HEIGHT = 1.25  # of the trunk of the upright robot [m]
 
 @dataclass(frozen=True, kw_only=True)
 class Hopper(PlanarWalker):
-    """Hopping in a plane, as in Gymnasium's Hopper-v5.
+    """Hopping in a plane, as in Gymnasium.
 
     ## Description
 
@@ -24,7 +24,7 @@ class Hopper(PlanarWalker):
 
     ## Notes
 
-    What differs from Gymnasium's environment: contacts and limits are rigid, without its
+    What differs from Gymnasium's Hopper-v5: contacts and limits are rigid, without its
     softness, parts of the robot do not touch each other, and an episode also ends if the solver
     fails.
 

@@ -23,7 +23,7 @@ SHINS, FEET = [4, 7], [5, 8]  # among the observed bodies
 
 @dataclass(frozen=True, kw_only=True)
 class Humanoid(SpatialRunner):
-    """Walking of a humanoid, as in Gymnasium's Humanoid-v5.
+    """Walking of a humanoid, as in Gymnasium.
 
     ## Description
 
@@ -32,7 +32,7 @@ class Humanoid(SpatialRunner):
 
     ## Notes
 
-    What differs from Gymnasium's environment: actions are in [-1, 1], 2.5 times its own, so that
+    What differs from Gymnasium's Humanoid-v5: actions are in [-1, 1], 2.5 times its own, so that
     torques are equal; contacts and limits are rigid, without its softness, and knees start at their
     limits, not beyond them; parts of the robot do not touch each other; velocities, inertias and
     forces are those at the end of a step, not one integrator step earlier; `info` has no lengths of

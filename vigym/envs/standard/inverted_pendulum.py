@@ -14,7 +14,7 @@ MAX_ANGLE = 0.2  # of the pole from upright, beyond which an episode ends [rad]
 
 @dataclass(frozen=True, kw_only=True)
 class InvertedPendulum(StandardTask):
-    """Balancing of a pole by pushing its cart, as in Gymnasium's InvertedPendulum-v5.
+    """Balancing of a pole by pushing its cart, as in Gymnasium.
 
     ## Description
 
@@ -23,8 +23,8 @@ class InvertedPendulum(StandardTask):
 
     ## Notes
 
-    What differs from Gymnasium's environment: actions are in [-1, 1], a third of its own, so that
-    the forces are equal; the rail ends rigidly; an episode also ends if the solver fails.
+    What differs from Gymnasium's InvertedPendulum-v5: actions are in [-1, 1], a third of its own,
+    so that the forces are equal; the rail ends rigidly; an episode also ends if the solver fails.
 
     `info` has the `angle` of the pole from upright [rad].
 

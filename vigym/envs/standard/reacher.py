@@ -19,7 +19,7 @@ RATE_NOISE = 0.05  # noise on the joints' velocities over that on their angles [
 
 @dataclass(frozen=True, kw_only=True)
 class Reacher(StandardTask):
-    """Reaching for a target in a plane with two joints, as in Gymnasium's Reacher-v5.
+    """Reaching for a target in a plane with two joints, as in Gymnasium.
 
     ## Description
 
@@ -29,7 +29,7 @@ class Reacher(StandardTask):
 
     ## Notes
 
-    What differs from Gymnasium's environment: the limits of the second joint are rigid, rewards
+    What differs from Gymnasium's Reacher-v5: the limits of the second joint are rigid, rewards
     are of the places at the end of a step, not one integrator step earlier, and an episode ends if
     the solver fails.
 

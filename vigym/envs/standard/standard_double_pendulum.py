@@ -1,4 +1,4 @@
-"""Balancing of two poles by pushing their cart, as in Gymnasium's InvertedDoublePendulum-v5."""
+"""Balancing of two poles on a cart, as in Gymnasium's InvertedDoublePendulum-v5."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ RAIL, NEAR_END = 1.0, 1e-6  # half length of the rail; distance within which its
 
 @dataclass(frozen=True, kw_only=True)
 class StandardDoublePendulum(StandardTask):
-    """Balancing of two poles by pushing their cart, as in Gymnasium's InvertedDoublePendulum-v5.
+    """Balancing of two poles on a cart, as in Gymnasium.
 
     ## Description
 
@@ -35,10 +35,10 @@ class StandardDoublePendulum(StandardTask):
 
     ## Notes
 
-    What differs from Gymnasium's environment: the rail ends rigidly, and the last observation, the
-    force of its end on the cart, is 10 N or zero; rewards are of the place at the end of a step,
-    not one integrator step earlier, and the weights of the last two are options; an episode
-    also ends if the solver fails. Gravity leans by 1e-5 m/s^2 along x, as there.
+    What differs from Gymnasium's InvertedDoublePendulum-v5: the rail ends rigidly, and the last
+    observation, the force of its end on the cart, is 10 N or zero; rewards are of the place at the
+    end of a step, not one integrator step earlier, and the weights of the last two are options; an
+    episode also ends if the solver fails. Gravity leans by 1e-5 m/s^2 along x, as there.
 
     `info` has `tip_x` and `tip_height` of the tip [m].
 

@@ -11,7 +11,7 @@ HEIGHT = 1.25  # of the trunk of the upright robot [m]
 
 @dataclass(frozen=True, kw_only=True)
 class Walker2d(PlanarWalker):
-    """Walking in a plane, as in Gymnasium's Walker2d-v5.
+    """Walking in a plane, as in Gymnasium.
 
     ## Description
 
@@ -21,7 +21,7 @@ class Walker2d(PlanarWalker):
 
     ## Notes
 
-    What differs from Gymnasium's environment: contacts and limits are rigid, without its
+    What differs from Gymnasium's Walker2d-v5: contacts and limits are rigid, without its
     softness, and an episode also ends if the solver fails.
 
     `info` has `x_position`, `z_distance_from_origin`, the height of the trunk above that of the
