@@ -303,8 +303,13 @@ def test_a_hopper_with_a_coordinate_out_of_range_has_failed():
 
 
 @pytest.mark.parametrize(
-    "found", [None, 1.0, (1.0,), (1.0, 0.0), (0.0, np.nan), ("a", "b")], ids=str
+    "found", [None, 1.0, (1.0,), (1.0, 0.0), (0.0, np.nan), ("a", "b"), (True, 2)], ids=str
 )
 def test_wrong_ranges_are_refused(found):
     with pytest.raises(ValueError, match="option healthy_z_range: found"):
         gym.make("vigym/Walker2d-v0", healthy_z_range=found)
+
+
+def test_ranges_of_numpy_s_numbers():
+    for given in ((np.float32(0.5), np.int64(2)), np.array([0.5, 2.0])):
+        assert gym.make("vigym/Walker2d-v0", healthy_z_range=given).reset(seed=0)[0].shape == (17,)

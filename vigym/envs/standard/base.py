@@ -21,9 +21,11 @@ Range = tuple[float, float]
 
 def require_range(option: str, found: Range) -> None:
     """Raise ValueError unless an option is a pair of numbers, the lower one first."""
-    pair = isinstance(found, tuple | list) and len(found) == 2
-    real = pair and all(isinstance(value, int | float) for value in found)
-    require(real and found[0] < found[1], option, found, "two numbers (low, high), low < high")
+    real = int | float | np.integer | np.floating
+    pair = isinstance(found, tuple | list | np.ndarray)
+    pair = pair and len(found) == 2 and all(isinstance(value, real) for value in found)
+    pair = pair and bool not in map(type, found)
+    require(pair and found[0] < found[1], option, found, "two numbers (low, high), low < high")
 
 
 @dataclass(frozen=True, kw_only=True)
