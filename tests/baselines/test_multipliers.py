@@ -1,5 +1,7 @@
 """Acceleration-level multipliers: factors of H, auxiliary rows, drift; and the GGL method."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -184,3 +186,18 @@ def test_chains_of_any_length_are_factorised_once_a_stage():
         method = METHODS["multipliers"](rod_chain(count))
         method.step()
         assert method.factorisations == 4
+
+
+def test_a_kernel_calls_one_that_was_loaded(run_python, tmp_path):
+    """Kernels of baselines call each other, also those that an earlier process compiled."""
+    settings = {"env": os.environ | {"VIGYM_CACHE_DIR": str(tmp_path / "kernels")}}
+    screws = "import numpy as np; from vigym.baselines.screws import mul; mul(np.eye(6), np.eye(6))"
+    solve = """
+import numpy as np
+from vigym.baselines.sparse import Blocks, sparse_factor
+each, size = np.array([2.0 * np.eye(6)] * 2), np.array([6, 6])
+print(sparse_factor(Blocks(np.array([1, -1]), size, each, 0.5 * each)).diagonal[:, 0, 0].tolist())
+"""
+    assert run_python(screws, **settings).returncode == 0
+    for _ in range(2):
+        assert run_python(solve, **settings).stdout == "[0.5, 0.6666666666666666]\n"

@@ -47,7 +47,9 @@ def returned(mech, file):
     ids=lambda given: given if isinstance(given, str) else " ".join(given),
 )
 def test_every_environment(name, options, tmp_path):
-    assert not returned(gym.make(name, **options).unwrapped.mechanism, tmp_path / "r.urdf")
+    fault = returned(gym.make(name, **options).unwrapped.mechanism, tmp_path / "r.urdf")
+    # that of MuJoCo's double pendulum has gravity along x, too
+    assert ("gravity: found" in fault) if "StandardDouble" in name else not fault
 
 
 def add_all_else(mech, rng):

@@ -75,7 +75,13 @@ class PhaseLibrary(JITCodeLibrary):
 
 
 class KernelLibrary(JITCodeLibrary):
-    """Code of a kernel, with one copy of every phase that it needs."""
+    """Code of a kernel, with one copy of every phase that it needs.
+
+    Attributes:
+        is_called: whether other kernels may call it, as those of baselines do.
+    """
+
+    is_called = False
 
     def finalize(self) -> None:
         """Lower and link all phases, callers first, then make machine code."""
@@ -91,8 +97,11 @@ class KernelLibrary(JITCodeLibrary):
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
         """Return the machine code, and LLVM's code of the names that it defines.
 
-        Numba would keep LLVM's code of everything, to link it again; nothing calls a kernel.
+        Numba would keep LLVM's code of everything, to link it again where a kernel is called.
         """
+        if self.is_called:
+            found: tuple[str, str, tuple[bytes, bytes]] = super().serialize_using_object_code()
+            return found
         self._ensure_finalized()
         names = ir.Module()
         for function in self.get_defined_functions():

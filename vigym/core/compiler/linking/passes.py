@@ -6,6 +6,8 @@ from numba import types
 
 from vigym.core.compiler.linking.versions import ENABLED
 
+_CALLED_BY_NONE = "vigym.core.kernels."  # modules whose kernels no other kernel calls
+
 
 def _pass_of_phases() -> type:
     """Make the lowering pass of phases."""
@@ -66,6 +68,7 @@ def _pass_of_kernels() -> type:
         def run_pass(self, state):
             """Lower the function into a library that links its phases."""
             state.library = KernelLibrary(code_generator(), state.func_id.func_qualname)
+            state.library.is_called = not state.func_id.modname.startswith(_CALLED_BY_NONE)
             state.library.enable_object_caching()
             return super().run_pass(state)
 
