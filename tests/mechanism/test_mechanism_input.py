@@ -87,6 +87,15 @@ BAD_JOINTS = {
     "negative damping": ({"damping": -1}, ">= 0"),
     "infinite damping": ({"damping": INF}, "finite"),
     "negative stiffness": ({"stiffness": -1}, ">= 0"),
+    "limits of a floating joint": (
+        {"type": "floating", "limits": 3 * [(-1, 1)]},
+        "None for a floating",
+    ),
+    "limits beside a ball": (
+        {"type": "point_on_plane", "limits": (-1, 1)},
+        "each of 2 translations",
+    ),
+    "friction of a floating joint": ({"type": "floating", "friction": 0.1}, "those with a ball"),
     "rest of a ball": ({"type": "spherical", "rest": 0.1}, "expected 0"),
     "rest of wrong size": ({"rest": (0.1, 0.2)}, "1 finite"),
     "negative effort": ({"effort": -1}, ">= 0"),

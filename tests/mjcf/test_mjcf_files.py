@@ -300,6 +300,18 @@ def test_entities_are_refused(tmp_path):
         load_mjcf(path)
 
 
+def test_a_ball_has_its_friction_and_not_its_range(tmp_path):
+    mech = read(
+        tmp_path,
+        """<worldbody><body><joint name="j" type="ball" range="0 40" frictionloss="0.2"/>
+        <geom size="0.1"/></body></worldbody>""",
+    )
+    assert mech.joints["j"].friction == 0.2
+    assert [note.message for note in mech.notes if note.action == "dropped"] == [
+        "limits of a spherical joint"
+    ]
+
+
 FLOATING = """<worldbody><geom type="plane" size="1 1 1"/><body name="b" pos="0 0 1">
 <joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
 <joint name="z" type="slide" axis="0 0 1" ref="1" {more}/><joint name="turn" type="ball"/>

@@ -188,7 +188,7 @@ def test_what_is_not_simulated_is_reported(load):
         joint("j", "revolute", "a", "b", LIMIT + dynamics + extras),
         joint("k", "prismatic", "a", "c", '<limit lower="1" upper="-1" effort="0" velocity="1"/>'),
         link("d"),
-        joint("m", "spherical", "c", "d", '<dynamics friction="0.25"/>'),
+        joint("m", "planar", "c", "d", '<dynamics friction="0.25"/>'),
     )
     j = mech.joints["j"]
     assert (j.damping, j.friction, j.stiffness, j.rest, j.effort) == (0.5, 0.25, 7.0, (0.5,), 3.0)
@@ -204,7 +204,7 @@ def test_what_is_not_simulated_is_reported(load):
         assert tag in ignored
     assert "link 'a' <contact> <rolling_friction>: nothing resists rolling" in ignored
     assert "link 'a' <contact> <stiffness>: contacts are rigid" in ignored
-    assert "joint 'm' <dynamics>: friction 0.25: a spherical joint has none" in ignored
+    assert "joint 'm' <dynamics>: friction 0.25: a planar joint has none" in ignored
     assert "joint 'k' velocity: velocity limit 1 ignored" in messages(mech, "not enforced")
     assert "lower 1 > upper -1 is read as a joint without limits" in messages(mech, "changed")
     assert "joint 'k': effort 0" in messages(mech, "passive")

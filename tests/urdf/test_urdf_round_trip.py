@@ -87,10 +87,14 @@ def test_random_trees(seed, tmp_path):
     }
     joints = dict(mech.joints)
     for name, joint in joints.items():
-        if joint.type != "continuous" and not joint.joint_type.has_quaternion:
-            limits = np.sort(rng.normal(size=(joint.dofs, 2)) + (-2.0, 2.0))
+        count = 0 if joint.type == "continuous" else joint.joint_type.limit_count
+        if count:
+            limits = np.sort(rng.normal(size=(count, 2)) + (-2.0, 2.0))
             limits[0, rng.integers(2)] *= rng.choice([1.0, np.inf])
-            joints[name] = replace(joint, limits=limits)
+            joint = replace(joint, limits=limits)
+        if joint.joint_type.has_ball:
+            joint = replace(joint, friction=rng.uniform())
+        joints[name] = joint
     mech = mech.with_replaced_elements(bodies=bodies, joints=joints)
     add_all_else(mech, rng)
     assert not returned(mech, tmp_path / "r.urdf")

@@ -75,17 +75,17 @@ class RandomStart:
         """Return random positions of one joint."""
         noise = rng.uniform(-scale, scale, joint.dofs)
         center = self._centers[joint.name]
+        free = len(joint.joint_type.translations) if joint.joint_type.has_quaternion else joint.dofs
+        values: Array = center[:free] + noise[:free]
+        if joint.limits is not None and not _is_outside(joint, center[:free]):
+            values = np.minimum(np.maximum(values, joint.limits[:, 0]), joint.limits[:, 1])
         if not joint.joint_type.has_quaternion:
-            values: Array = center + noise
-            if joint.limits is None or _is_outside(joint, center):
-                return values
-            return np.minimum(np.maximum(values, joint.limits[:, 0]), joint.limits[:, 1])
+            return values
         half = np.concatenate(([1.0], 0.5 * noise[-3:]))
         rotation: Array = half / np.sqrt(half @ half)
-        if not joint.joint_type.translations:
-            return rotation
-        orientation = quaternion_product(center[-4:], rotation)
-        return np.concatenate((center[:-4] + noise[:-3], orientation))
+        if free:
+            rotation = quaternion_product(center[-4:], rotation)
+        return np.concatenate((values, rotation))
 
 
 def draw_initial_states(

@@ -108,7 +108,7 @@ class Mechanism(Elements):
             position: anchor in the world (3,) [m].
             axis: of translation and rotation in the world (3,), planar: normal; scaled to length
                 one.
-            limits: (lower, upper) [rad or m], one pair per degree of freedom; hard.
+            limits: (lower, upper) [rad or m], hard, per degree of freedom; balls: per translation.
             damping: [N s/m or N m s/rad], >= 0: a number, or one per degree of freedom in the order
                 of `velocity_names`, the same for three rotations.
             stiffness: [N/m or N m/rad], >= 0; as `damping`. Stable at any stiffness and period;
@@ -116,7 +116,7 @@ class Mechanism(Elements):
             rest: coordinate(s) where the spring is slack; spherical and floating: 0.
             effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
             armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
-            friction: Coulomb friction of a joint of one degree of freedom [N or N m], >= 0.
+            friction: Coulomb friction of one degree of freedom [N or N m] or a ball's three, >= 0.
             axis2: universal only: second axis (3,), fixed in the child, perpendicular to `axis`.
             velocity: largest rate [rad/s or m/s]; only the joint's motor enforces it, by its
                 effort.

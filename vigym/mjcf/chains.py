@@ -134,10 +134,12 @@ def _parameters(robot: Robot, joint: int, kind: str, place: str) -> dict[str, An
         if zero:
             robot.note("changed", place, f"its coordinate is zero at the file's ref, {zero:g}")
         return more
-    lost = {"armature": m.dof_armature[dof], "friction": m.dof_frictionloss[dof]}
-    lost["limits"] = m.jnt_limited[joint]
+    lost = {"armature": m.dof_armature[dof], "limits": m.jnt_limited[joint]}
+    friction = float(m.dof_frictionloss[dof])
     if kind == "floating":
-        lost["stiffness"] = more.pop("stiffness")
+        lost |= {"friction": friction, "stiffness": more.pop("stiffness")}
+    else:
+        more["friction"] = friction
     for quantity in (each for each, value in lost.items() if value):
         robot.note("dropped", place, f"{quantity} of a {kind} joint")
     return more

@@ -79,17 +79,19 @@ def test_unit_vectors():
 
 
 def test_increment_axes_make_loads_grow_alone():
-    """With P the slope of the loads, P times the axes is t times the identity."""
-    dofs = [Fields(increment_axis=None) for _ in range(3)]
+    """With P the slope of the loads, P times the axes is the diagonal of P, however unlike it is."""
+    dofs = [Fields(increment_axis=None, compliance=None) for _ in range(3)]
     d = Fields(dof=lambda p: dofs[p])
     phi, q = mean(E2, E3)
     c, *v = quaternion_product(conjugate(E2), E3)
     b = ball_spring.second_order_coefficient(tuple(phi), q[0], np.linalg.norm(q[1:]))
     motion = tuple(phi), c, tuple(v), b
-    own = (0.3, 0.2, 0.1)
-    t = ball_spring.write_ball_increment_axes(d, 0, own, 2.0, motion)
+    own = (3e5, 0.2, 0.1)
+    ball_spring.write_ball_increment_axes(d, 0, own, 2.0, motion)
     P = np.array(
         [ball_spring.ball_load_jacobian_column(d, j, own, 2.0, motion) for j in range(3)]
     ).T
     axes = np.array([dof.increment_axis for dof in dofs]).T
-    assert P @ axes == pytest.approx(t * np.eye(3), abs=1e-12)
+    slopes = np.array([dof.compliance for dof in dofs])
+    assert slopes == pytest.approx(np.diag(P), rel=1e-12)
+    assert (P @ axes) / slopes[:, None] == pytest.approx(np.eye(3), abs=1e-12)

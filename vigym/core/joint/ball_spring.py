@@ -16,8 +16,9 @@ and the loads of dampers, q (6/h) v / (2 + c) along each axis, by
 
     q (3/h) (c + [v] + v v^T / (2 + c)) / (2 + c) delta.
 
-With P the sum of both,
-the axes of Newton's increment are the columns of t P^-1: the load grows by t along each alone.
+With P the sum of both, and T its diagonal,
+the axes of Newton's increment are the columns of P^-1 T: along each its own load grows alone. Dry
+friction is a damper there, far stiffer than the spring about the axes that it holds.
 """
 
 from vigym.core.compiler.kernel import inline, phase
@@ -25,13 +26,13 @@ from vigym.core.compiler.simd import absolute, maximum, sqrt, where
 from vigym.core.joint.coordinates import rotation_vector_component
 from vigym.core.joint.geometry import relative_orientation, stored_quaternion
 from vigym.core.math.quaternions import conjugate, quaternion_product, vector_part
-from vigym.core.math.vectors import add, axpy, cross, dot, element, scale, select3, sub
+from vigym.core.math.vectors import add, axpy, cross, dot, element, mat_t_vec, scale, select3, sub
 
 # of a spring's stiffness, what Newton sees across the rotation vector at least: next to half a turn
 # nothing is left
 LEAST_STIFFNESS = 0.05
 SMALL_ANGLE = 1e-4  # [rad^2] square of a rotation below which b is 1/12
-SINGULAR = 1e-3  # determinant of P, in parts of the cube of its mean diagonal, that is not inverted
+SINGULAR = 1e-3  # determinant of P, in parts of the product of its diagonal, that is not inverted
 
 
 @inline
@@ -107,30 +108,25 @@ def read_damper_slopes(d, first):
 
 
 @inline
-def mean_slope(own):
-    """Compute the mean of three slopes."""
-    return (own[0] + own[1] + own[2]) / 3.0
-
-
-@inline
 def write_ball_increment_axes(d, first, own, stiffness, motion):
-    """Write the axes t P^-1 of the increment of three rotations from dof ``first`` on; returns t.
+    """Write axes and slopes of the increment of three rotations from dof ``first`` on: P^-1 T, T.
 
     Where P is next to singular, the child's own axes.
     """
     x = ball_load_jacobian_column(d, 0, own, stiffness, motion)
     y = ball_load_jacobian_column(d, 1, own, stiffness, motion)
     z = ball_load_jacobian_column(d, 2, own, stiffness, motion)
-    t = (x[0] + y[1] + z[2]) / 3.0
-    yz = cross(y, z)
+    t, yz = (x[0], y[1], z[2]), cross(y, z)
     determinant = dot(x, yz)
-    regular = (t > 0.0) & (determinant > SINGULAR * t * t * t)
-    s = t / where(regular, determinant, 1.0)
+    positive = (t[0] > 0.0) & (t[1] > 0.0) & (t[2] > 0.0)
+    regular = positive & (determinant > SINGULAR * t[0] * t[1] * t[2])
+    inverse = 1.0 / where(regular, determinant, 1.0)
     zx, xy = cross(z, x), cross(x, y)
     for j in range(3):
-        axis = scale(s, (element(yz, j), element(zx, j), element(xy, j)))
-        d.dof(first + j).increment_axis = select3(regular, axis, unit_vector(d, j))
-    return where(regular, t, mean_slope(own) + 0.25 * stiffness)
+        dof, slope = d.dof(first + j), element(t, j)
+        axis = scale(slope * inverse, (element(yz, j), element(zx, j), element(xy, j)))
+        dof.increment_axis = select3(regular, axis, unit_vector(d, j))
+        dof.compliance = where(regular, slope, element(own, j) + 0.25 * stiffness)
 
 
 @phase
@@ -140,11 +136,8 @@ def add_ball_spring_load(d, i, knot3):
     first = body.first_dof + body.translation_count
     motion = mean_rotation_terms(d, i, knot3)
     own = read_damper_slopes(d, first)
-    slope = write_ball_increment_axes(d, first, own, d.dof(first).stiffness, motion)
+    write_ball_increment_axes(d, first, own, d.dof(first).stiffness, motion)
     add_half_moment(d, first, motion)
-    for j in range(3):
-        dof = d.dof(first + j)
-        dof.compliance = slope
 
 
 @inline
@@ -161,7 +154,7 @@ def add_half_moment(d, first, motion):
 def add_closing_ball_load(d, i, knot3):
     """Add the spring of a loop-closing joint to its loads, and the slopes of all loads.
 
-    These are rows of P over its scale, which becomes the compliance.
+    These are rows of P over their scales, which become the compliances.
     """
     body = d.body(i)
     first = body.first_dof + body.translation_count
@@ -171,12 +164,40 @@ def add_closing_ball_load(d, i, knot3):
     y = ball_load_jacobian_column(d, 1, own, stiffness, motion)
     z = ball_load_jacobian_column(d, 2, own, stiffness, motion)
     add_half_moment(d, first, motion)
-    compliance = mean_slope(own) + 0.25 * stiffness
+    for j in range(3):
+        dof, compliance = d.dof(first + j), element(own, j) + 0.25 * stiffness
+        row = element(x, j), element(y, j), element(z, j)
+        dof.increment_axis = scale(1.0 / where(compliance > 0.0, compliance, 1.0), row)
+        dof.compliance = compliance
+
+
+@inline
+def write_ball_increments(d, i, knot, rotation):
+    """Write the increments along three rates of joint i, whose child turns by ``rotation`` [world].
+
+    They are what the laws of dry friction see; those along the axes of the increment mix them where
+    there is a spring, or a loop.
+    """
+    body = d.body(i)
+    first = body.first_dof + body.translation_count
+    e = relative_orientation(d, i, knot)
+    change = quaternion_product(conjugate(stored_quaternion(d, first)), e)
+    v, turn = vector_part(change), mat_t_vec(d.pose(knot, body.child).rotation, rotation)
+    along = axpy(dot(v, turn) / (2.0 + change[0]), v, axpy(change[0], turn, cross(v, turn)))
     for j in range(3):
         dof = d.dof(first + j)
-        row = element(x, j), element(y, j), element(z, j)
-        dof.increment_axis = scale(1.0 / compliance, row)
-        dof.compliance = compliance
+        dof.increment = element(along, j)
+
+
+@phase
+def write_tree_ball_increments(d, knot):
+    """Write the increments along the rates of all balls of the tree with dry friction."""
+    for r in range(d.active_joint_count):
+        i = d.active_joint(r).body
+        body = d.body(i)
+        if i < d.body_count and body.rotation_count == 3 and body.has_friction > 0:
+            turned = sub(body.delta_rotation, d.body(body.parent).delta_rotation)
+            write_ball_increments(d, i, knot, turned)
 
 
 @phase

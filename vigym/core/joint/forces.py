@@ -161,15 +161,16 @@ def set_dof_load(d, i, j, knot3, h, weight):
     dof.compliance = damping * slope + inertia * momentum_slope
     bounded = joint_has_bounded_forces(body)
     active, error = d.full(False), o
+    change = o
     if has_own_coordinate(d, i, j) and (body.has_spring > 0 or bounded):
         change = coordinate_change(d, i, j, rate, slope, h)
         add_spring_load(dof, 0.5 * spring_stretch(dof, change))
-        if bounded:
-            per_h, one = 1.0 / h, d.full(1.0)
-            prox = step_proximal(o)
-            lever = one if j < body.translation_count else d.environment.length_scale
-            write_law_inputs(d, i, dof, rate, slope, change, h, lever)
-            active, error = add_bounded_forces(d, i, j, one, weight, per_h, prox, o)
+    if bounded:
+        per_h, one = 1.0 / h, d.full(1.0)
+        prox = step_proximal(o)
+        lever = one if j < body.translation_count else d.environment.length_scale
+        write_law_inputs(d, i, dof, rate, slope, change, h, lever)
+        active, error = add_bounded_forces(d, i, j, one, weight, per_h, prox, o)
     return active, error
 
 

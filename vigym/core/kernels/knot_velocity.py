@@ -20,6 +20,7 @@ from vigym.core.contact.assembly import (
 )
 from vigym.core.contact.at_knot import start_contacts_at_knot
 from vigym.core.contact.update import step_contact_forces, update_contacts_projection
+from vigym.core.joint.ball_spring import write_tree_ball_increments
 from vigym.core.joint.bounded_forces import step_bounded_forces, update_bounded_forces
 from vigym.core.joint.bounded_laws import KNOT_PROXIMAL
 from vigym.core.joint.forces import (
@@ -177,6 +178,7 @@ def solve_knot_velocities(d, knot, touching):
         factorise_at_knot(d, knot)
         solve_knot_motion(d, knot, h1, sweep == 0, active)
         if has_laws:
+            write_tree_ball_increments(d, knot)
             write_closing_increments(d, knot, 0.0)
             of_joints, _, _ = update_bounded_forces(d, 0.5 * h1, one, KNOT_PROXIMAL, False)
             of_contacts, _ = update_contacts_projection(d, one, PROX)

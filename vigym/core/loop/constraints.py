@@ -13,6 +13,7 @@ rotation), and its multiplier acts with the wrench (f, m) on b and the opposite 
 
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
+from vigym.core.joint.ball_spring import write_ball_increments
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.damping import damper_at_knot, damper_before_knot
 from vigym.core.joint.geometry import anchor_separation, position_closure
@@ -252,6 +253,8 @@ def write_closing_increment(d, loop, knot, closes):
                 f, m = row_slope(d, loop, loop_row, knot)
                 dof = d.dof(loop_row.dof)
                 dof.increment = dot(f, shift) + dot(m, rotation)
+        if closure.rotation_count == 3:
+            write_ball_increments(d, loop, knot, rotation)
 
 
 @phase(needs="loops")

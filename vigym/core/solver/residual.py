@@ -33,6 +33,7 @@ from vigym.core.contact.update import (
     update_contacts_interior,
     update_contacts_projection,
 )
+from vigym.core.joint.ball_spring import write_tree_ball_increments
 from vigym.core.joint.bounded_forces import (
     accept_bounded_forces,
     step_bounded_forces,
@@ -246,6 +247,7 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
         errors = update_contacts(d, iteration, per_h)
     largest, squared, part, velocity, force = errors
     if d.has_bounded_forces > 0:
+        write_tree_ball_increments(d, step.knot3)
         write_closing_increments(d, step.knot3, 1.0)
         of_joints, squared_of_joints, of_limits = update_bounded_forces(
             d, one, per_h, step_proximal(o), iteration.method.half_steps

@@ -42,6 +42,18 @@ class JointType:
         return len(self.rotations) == 3
 
     @property
+    def has_ball(self) -> bool:
+        """Whether three rotations are free, but not everything."""
+        return self.has_quaternion and self.dofs < 6
+
+    @property
+    def limit_count(self) -> int:
+        """Number of coordinates that may have limits: those of a ball and floating have none."""
+        if self.has_quaternion:
+            return len(self.translations) if self.has_ball else 0
+        return self.dofs
+
+    @property
     def needs_axis(self) -> bool:
         """Whether the joint has an axis, along or about which coordinates are counted."""
         isotropic = self.has_quaternion and len(self.translations) in (0, 3)

@@ -22,13 +22,15 @@ class JointParameters(ReadOnly):
     """Limits and forces of a joint; one number of damping etc. serves all its degrees of freedom.
 
     Attributes:
-        limits: (lower, upper) [rad or m], one pair per degree of freedom; hard. None without.
+        limits: (lower, upper) [rad or m], one pair per degree of freedom, of a joint with a ball
+            per translation; hard. None without.
         damping: [N s/m or N m s/rad], >= 0; a number, or one per degree of freedom.
         stiffness: [N/m or N m/rad], >= 0; as `damping`.
         rest: coordinate(s) where the spring is slack; spherical and floating: 0, the assembly pose.
         effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
         armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
-        friction: Coulomb friction of a joint of one degree of freedom [N or N m], >= 0.
+        friction: Coulomb friction of a joint of one degree of freedom [N or N m], >= 0, or of a
+            ball about each of the child's axes.
         velocity: largest rate [rad/s or m/s], enforced by the joint's motor only; None without.
     """
 
@@ -73,7 +75,8 @@ class Joint(JointParameters):
             there.
         child_rotation: rotation from the parent's joint frame to the child's (4,), world axes; the
             identity, unless a loop is open there.
-        limits: (dofs, 2) lower and upper value [rad or m]; None without.
+        limits: (n, 2) lower and upper value [rad or m], n degrees of freedom, with a ball n
+            translations; None without.
         damping, stiffness: a number for all degrees of freedom, or (dofs,) where they differ.
         rest: coordinates where the spring is slack, one per position; () of spherical and floating
             joints.
@@ -266,15 +269,16 @@ def _second_axis(
 def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Array | None:
     if limits is None:
         return None
-    dofs = joint_type.dofs
+    count = joint_type.limit_count
     found = f"{element} limits: found {limits!r}"
-    if joint_type.has_quaternion or dofs == 0:
+    if count == 0:
         raise MechanismError(f"{found}, expected None for a {joint_type.name} joint")
-    each = f" for each of {dofs} degrees of freedom" if dofs > 1 else ""
+    free = "translations" if joint_type.has_quaternion else "degrees of freedom"
+    each = f" for each of {count} {free}" if count > 1 else ""
     expected = f"(lower, upper) with lower <= upper{each}"
     pairs = checks.require_numbers(limits, f"{element} limits", expected)
-    pairs = pairs[None] if dofs == 1 and pairs.shape == (2,) else pairs
-    if pairs.shape != (dofs, 2) or not (pairs[:, 0] <= pairs[:, 1]).all():
+    pairs = pairs[None] if count == 1 and pairs.shape == (2,) else pairs
+    if pairs.shape != (count, 2) or not (pairs[:, 0] <= pairs[:, 1]).all():
         raise MechanismError(f"{found}, expected {expected}")
     if (pairs[:, 0] == np.inf).any() or (pairs[:, 1] == -np.inf).any():
         raise MechanismError(f"{found}, expected a lower one < inf and an upper one > -inf")
@@ -302,10 +306,11 @@ def _checked_rest(joint_type: JointType, rest: Any, element: str) -> tuple[float
 
 def _check_supported(joint: Joint, element: str) -> None:
     """Raise MechanismError for parameters that the joint's type cannot have."""
-    if joint.friction and joint.dofs != 1:
+    if joint.friction and joint.dofs != 1 and not joint.joint_type.has_ball:
         found = f"found {joint.friction:g} on a {joint.type} joint"
         raise MechanismError(
-            f"{element} friction: {found}, expected 0: only joints of one degree of freedom have it"
+            f"{element} friction: {found}, expected 0: only joints of one degree of freedom "
+            "have it, and those with a ball"
         )
     if joint.armature and joint.joint_type.has_quaternion:
         found = f"found {joint.armature:g}, expected 0 for a {joint.type} joint"

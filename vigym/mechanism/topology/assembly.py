@@ -114,7 +114,7 @@ class Loops:
         for frames in self.frames:
             if frames.joint.limits is not None:
                 lower, upper = frames.joint.limits.T
-                found = closing_coordinates(frames, poses)
+                found = closing_coordinates(frames, poses)[:, : len(frames.joint.limits)]
                 inside = (found >= lower - _BEYOND) & (found <= upper + _BEYOND)
                 within = within & inside.all(axis=1)
         result: Array = within
@@ -173,8 +173,8 @@ def _limits(joints: list[Joint], used: Array) -> Array:
     start = column = 0
     for joint in joints:
         if joint.limits is not None:
-            own = used[start : start + joint.dofs]
-            limits[:, column : column + joint.dofs][:, own] = joint.limits.T[:, own]
+            own = used[start : start + len(joint.limits)]
+            limits[:, column : column + len(own)][:, own] = joint.limits.T[:, own]
         start += joint.dofs
         column += len(joint.position_names)
     return limits
@@ -215,9 +215,8 @@ def beyond_limits(
     poses = tree.poses(coordinates[None])
     for frames in () if loops is None else loops.frames:
         if frames.joint.limits is not None:
-            found = closing_coordinates(frames, poses)[0]
-            limits = frames.joint.limits.T
-            rows += zip(frames.joint.position_names, found, *limits, strict=True)
+            limited = closing_coordinates(frames, poses)[0], *frames.joint.limits.T
+            rows += zip(frames.joint.position_names, *limited, strict=False)  # a ball has none
     return {
         name: np.array((value, low, high))
         for name, value, low, high in rows

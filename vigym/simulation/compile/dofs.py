@@ -31,10 +31,12 @@ def _joint_dofs(mechanism: Mechanism, joint: Joint) -> np.ndarray:
     rows["rest"] = rests[:count]
     rows["armature"] = joint.armature
     rows["effort"] = joint.effort or 0.0
-    rows["friction"] = joint.friction
-    limits = [(-np.inf, np.inf)] * count if joint.limits is None else joint.limits
-    rows["lower"] = [low for low, _ in limits]
-    rows["upper"] = [up for _, up in limits]
+    rubbing = rows[-3:] if joint.joint_type.has_quaternion else rows
+    rubbing["friction"] = joint.friction
+    rows["lower"], rows["upper"] = -np.inf, np.inf
+    if joint.limits is not None:
+        given = rows[: len(joint.limits)]
+        given["lower"], given["upper"] = joint.limits.T
     if joint.name in mechanism.motors:
         set_motor(rows[0], mechanism.motors[joint.name])
         rows["velocity_limit"] = np.inf if joint.velocity is None else joint.velocity

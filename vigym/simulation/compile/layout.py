@@ -101,8 +101,8 @@ class Rows:
 
 def _has_rate_force(joint: Joint) -> bool:
     """Return whether rates of a joint set a force."""
-    driven_ball = bool(joint.effort) and joint.joint_type.has_quaternion
-    return joint.is_damped or joint.armature > 0 or driven_ball
+    ball = joint.joint_type.has_quaternion and bool(joint.effort or joint.friction)
+    return joint.is_damped or joint.armature > 0 or ball
 
 
 def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:

@@ -137,7 +137,7 @@ class Linearizer:
         for joint in mechanism.ordered_joints:
             stop = start + len(joint.joint_type.positions)
             if joint.limits is not None:
-                q = rows[:, start:stop]
+                q = rows[:, start : start + len(joint.limits)]
                 distance = min((q - joint.limits[:, 0]).min(), (joint.limits[:, 1] - q).min())
                 if distance < AT_LIMIT:
                     raise ValueError(

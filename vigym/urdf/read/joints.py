@@ -166,17 +166,18 @@ def _read_bound(limit: Node, name: str, blanks: tuple[float, ...]) -> float | No
 
 def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | Array | None:
     """Return lower and upper of a <limit>; None without both, or where lower > upper."""
-    lower, upper = (limit.one_or_each(name, joint_type.dofs, infinite=True) for name in BOUNDS)
+    count = joint_type.limit_count
+    lower, upper = (limit.one_or_each(name, count, infinite=True) for name in BOUNDS)
     if np.ndim(lower) or np.ndim(upper):
         return np.column_stack(np.broadcast_arrays(lower, upper))
     missing = [bound for bound in BOUNDS if not limit.has(bound)]
     if not missing and (lower, upper) == UNLIMITED:
         return None
-    if not joint_type.bounded:
+    if not (joint_type.bounded or (joint_type.has_ball and count == 1)):
         if len(missing) < len(BOUNDS):
             message = f"lower and upper have no meaning for a {joint_type.name} joint"
-            if joint_type.dofs > 1 and not joint_type.has_quaternion:
-                message = f"found one lower or upper, expected {joint_type.dofs} numbers each"
+            if count > 1:
+                message = f"found one lower or upper, expected {count} numbers each"
             limit.note("ignored", message)
         return None
     if len(missing) == len(BOUNDS) or lower > upper:
@@ -200,9 +201,9 @@ def read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
         dynamics.one_or_each(name, joint_type.dofs, low=0.0)
         for name in ("damping", "spring_stiffness")
     )
-    if friction and joint_type.dofs != 1:
+    if friction and joint_type.dofs != 1 and not joint_type.has_ball:
         found = f"friction {friction:g}: a {joint_type.name} joint has none"
-        message = f"{found}, only joints of one degree of freedom have"
+        message = f"{found}, only joints of one degree of freedom have, and those with a ball"
         dynamics.note("ignored", message)
         friction = 0.0
     return {
