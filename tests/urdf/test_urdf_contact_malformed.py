@@ -34,7 +34,7 @@ WRONG = {
     "fixed leader": (gripper('joint="thumb"', leader="fixed"), "found the fixed joint 'thumb', expected joints of one"),
     "many freedoms": (gripper('joint="thumb"', "planar"), "found the planar joint 'finger', expected joints of one"),
     "no leader": (gripper('multiplier="2"'), "<mimic>: found no joint"),
-    "zero multiplier": (gripper('joint="thumb" multiplier="0"'), "ratio: found 0"),
+    "zero multiplier": (gripper('joint="thumb" multiplier="0"'), "found multiplier 0"),
     "nan multiplier": (gripper('joint="thumb" multiplier="nan"'), 'found multiplier="nan"'),
     "negative friction": (contact("lateral_friction", "-1"), 'link .a. <contact> <lateral_friction>: found value="-1"'),
     "nan friction": (contact("lateral_friction", "nan"), 'found value="nan"'),
