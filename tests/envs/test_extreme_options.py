@@ -13,6 +13,7 @@ from vigym import assets
 from vigym.envs.options import MOST_LINKS
 from vigym.envs.registry import ENVIRONMENTS
 
+LEG = {"vigym/Robot-v0": {"robot": assets.path("minitaur_leg")}}  # with a loop; Urdf-v0 is the same
 VALUES = (10**9, 10**30, -(10**30), -1, 1e300, 1e-320, np.nan, np.inf, "x", "a\0b", "", None, [],
           {}, (1, 2), True, 3 + 4j, object())  # fmt: skip
 
@@ -26,7 +27,7 @@ def task_class(entry):
 def test_each_option_is_refused_with_what_was_found_or_makes_a_mechanism(entry, monkeypatch):
     monkeypatch.setitem(sys.modules, "pybullet", None)  # it would read the same file each time
     made, faults = task_class(entry), {}
-    needed = dict.fromkeys(OF_FILES.get(entry.id, {}), assets.path("minitaur_leg"))
+    needed = (OF_FILES | LEG).get(entry.id, {})
     for option in [field.name for field in fields(made) if field.init]:
         for value in VALUES:
             try:

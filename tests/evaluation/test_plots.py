@@ -26,7 +26,7 @@ def drawn(monkeypatch, tmp_path):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("count", "name"),
-    [(1, "zero"), (1, LONG), (2, TOLD), (7, "zero"), (7, TOLD), (25, "zero"), (25, LONG)],
+    [(1, LONG), (2, TOLD), (7, "zero"), (25, LONG)],
 )
 def test_panels_and_names_have_room(count, name, drawn):
     one = evaluate("vigym/Pendulum-v0", "zero", 2, **SHORT)

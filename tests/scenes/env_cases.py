@@ -1,6 +1,8 @@
 """What tests of all environments share: every registered one with options it needs, and exact comparison."""
 
+import gymnasium as gym
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 from vigym import assets
 from vigym.envs.registry import ENVIRONMENTS
@@ -13,6 +15,19 @@ NEEDED = OF_FILES | {"vigym/QuadrupedCommand-v0": {"command": (0.5, 0.1, -0.3)}}
 CASES = [(entry.id, NEEDED.get(entry.id, {})) for entry in ENVIRONMENTS]
 CASES.append(("vigym/PendulumChain-v0", {"joint": "spherical", "links": 2}))
 CASES.append(("vigym/Urdf-v0", {"urdf": str(assets.path("four_bar"))}))
+
+
+def random_steps(name, count, together=50):
+    """Yield infos of so many control steps with random actions, of environments side by side; none is left out."""
+    envs = gym.make_vec(name, together, autoreset_mode=AutoresetMode.DISABLED)
+    draw = np.random.default_rng(0)
+    envs.reset(seed=0)
+    for _ in range(count // together):
+        moves = draw.uniform(-1.0, 1.0, envs.action_space.shape).astype(np.float32)
+        _, _, terminated, truncated, info = envs.step(moves)
+        yield info
+        if (terminated | truncated).any():
+            envs.reset(options={"reset_mask": terminated | truncated})
 
 
 def assert_same(found, expected, where=""):

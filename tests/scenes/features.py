@@ -1,6 +1,6 @@
 """A scene for every set of features that kernels are compiled for, and what a simulator tells of it.
 
-``python -m scenes.features FILE SCENE BATCH`` plays one and pickles the readings; 0 is no batch.
+``python -m scenes.features FILE SCENE`` plays one and pickles the readings.
 """
 
 import pickle
@@ -137,6 +137,6 @@ def play(make, batch=None):
 
 
 if __name__ == "__main__":
-    file, name, batch = sys.argv[1:]
+    file, name = sys.argv[1:]
     (scene,) = (make for make in SCENES if make.__name__ == name)
-    Path(file).write_bytes(pickle.dumps(play(scene, int(batch) or None)))
+    Path(file).write_bytes(pickle.dumps(play(scene)))

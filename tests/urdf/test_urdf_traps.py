@@ -54,6 +54,16 @@ def test_the_locale_changes_no_number(load, monkeypatch):
     assert real(locale.LC_NUMERIC) == before
 
 
+def test_the_loader_reads_a_robot_once_and_another_one_again(load, monkeypatch):
+    pybullet = pytest.importorskip("pybullet", reason="needs pybullet: pip install 'vigym[bullet]'")
+    calls, real = [], pybullet.connect
+    monkeypatch.setattr(pybullet, "connect", lambda *args: calls.append(args) or real(*args))
+    for mass in (3.25, 3.25, 3.5):
+        made = load(link("a", INERTIAL.replace('mass value="1"', f'mass value="{mass}"')))
+        assert made.bodies["a"].mass == mass
+    assert len(calls) == 2
+
+
 def test_a_number_that_the_loader_reads_differently_is_an_error(load, monkeypatch):
     pytest.importorskip("pybullet", reason="needs pybullet: pip install 'vigym[bullet]'")
     real = cross_check._clean_copy

@@ -250,7 +250,7 @@ def _link_line(link: dict[str, Any]) -> list[str]:
 
 def _joint_line(joint: dict[str, Any]) -> list[str]:
     ends = f"{joint['parent']} -> {joint['child']}"
-    limits = "; ".join(f"{_limit(low)} to {_limit(high)}" for low, high in joint["limits"] or ())
+    limits = "; ".join(_range(*pair) for pair in joint["limits"] or ())
     effort = f"{joint['effort']:g}" if joint["effort"] else ""
     parameters = ("velocity", "damping", "stiffness", "armature", "friction")
     more = [f"{name} {_one_or_more(joint[name])}" for name in parameters if np.any(joint[name])]
@@ -258,8 +258,9 @@ def _joint_line(joint: dict[str, Any]) -> list[str]:
     return [joint["name"], joint["type"], ends, limits, effort, ", ".join(more)]
 
 
-def _limit(value: float | None) -> str:
-    return "free" if value is None else f"{value:.4g}"
+def _range(*limits: float | None) -> str:
+    ends = ["free" if value is None else f"{value:.4g}" for value in limits]
+    return " to ".join(ends if limits != (None, None) else ends[:1])
 
 
 def _one_or_more(value: float | list[float]) -> str:

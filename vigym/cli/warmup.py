@@ -67,7 +67,6 @@ def _mechanisms(everything: bool) -> "dict[str, Mechanism]":
     """
     from vigym.mechanism.elements.bodies import Ground
     from vigym.mechanism.elements.ground.terrain import Terrain
-    from vigym.mechanism.tracks.curves import Circle
     from vigym.urdf.convert.load import load_urdf
 
     def linkage(ground: Ground | None) -> "Mechanism":
@@ -83,13 +82,7 @@ def _mechanisms(everything: bool) -> "dict[str, Mechanism]":
     }
     if everything:
         flat = Terrain(np.full((3, 3), -5.0), cell=5.0, origin=np.array([-5.0, -5.0]))
-        curves = linkage(None)
-        curves.add_body("bead", 1.0, (0.1, 0.1, 0.1), position=(1.0, 0.0, 0.0))
-        curves.tracks.add_curve("rail", "world", "bead", Circle(1.0))
-        mechanisms |= {
-            "terrain, motions": linkage(Ground(terrain=flat)),
-            "curves, surfaces": curves,
-        }
+        mechanisms["terrain, motions, curves"] = linkage(Ground(terrain=flat))
     return mechanisms
 
 
@@ -99,12 +92,13 @@ def _compile(kinds: "list[Kind]") -> list[float]:
     Returns:
         Time [s] of each kind.
     """
-    from vigym.core.compiler.processes import processor_count
+    from vigym.core.compiler.processes import compile_alone, processor_count
 
     processors = processor_count()
     if processors > 1:
         spawn = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(min(processors, len(kinds)), mp_context=spawn) as pool:
+        busy = compile_alone if processors <= len(kinds) else None
+        with ProcessPoolExecutor(min(processors, len(kinds)), spawn, busy) as pool:
             seconds = [*pool.map(_seconds, kinds[::-1])][::-1]  # the longest begin
         for kind in kinds:  # loads what the processes compiled
             _seconds(kind)

@@ -55,6 +55,13 @@ def test_a_kernel_comes_from_its_process(double, monkeypatch, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_one_of_several_processes_that_compile_starts_no_other(double, monkeypatch):
+    monkeypatch.setattr(processes, "_alone", False)
+    processes.compile_alone()
+    processes.compile_beside("trees", [(double, (1.5,))], double)
+    assert not processes._running
+
+
 def test_files_of_the_working_folder_are_not_taken_for_the_library(
     double, tmp_path, monkeypatch, capfd
 ):

@@ -6,10 +6,10 @@ import pytest
 from scenes.features import tree
 from scenes.plain_python import data_of, derivative_by_motion, evaluated_step
 from scenes.touching_scenes import slider, wheel_drive
-from scenes.trees import random_positions, random_rates, random_tree
+from scenes.trees import TYPES, random_positions, random_rates, random_tree
 from vigym import Simulator
 from vigym.core.joint import forces
-from vigym.core.joint.geometry import rotation_axis, translation_axis
+from vigym.core.joint.geometry import rotation_increment_axis, translation_axis
 
 H, RHO = 0.01, np.float64(1.0)
 
@@ -21,24 +21,24 @@ def moving(kind, **options):
     return sim
 
 
-@pytest.mark.parametrize("kind", ["revolute", "prismatic", "cylindrical", "planar"])
+@pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "fixed"])
 def test_compliance_is_the_derivative_of_the_load(kind):
     """By a motion of its degree of freedom, with springs, dampers and armatures."""
     d, step, _ = evaluated_step(moving(kind), H)
     body = d.body(1)
     for j in range(body.translation_count + body.rotation_count):
         turns = j >= body.translation_count
-        axis = (rotation_axis if turns else translation_axis)(
+        forces.assemble_joint_loads(d, step.knot3, step.h, RHO)  # axes of balls with springs too
+        axis = (rotation_increment_axis if turns else translation_axis)(
             d, 1, j - turns * body.translation_count, step.knot3
         )
         o = (0.0, 0.0, 0.0)
         dof = d.dof(body.first_dof + j)
 
-        def load(dof=dof, j=j):
-            forces.set_dof_load(d, 1, j, step.knot3, step.h, np.float64(1.0))
+        def load(dof=dof):
+            forces.assemble_joint_loads(d, step.knot3, step.h, RHO)
             return dof.load
 
-        load()
         found = derivative_by_motion(d, step, {1: (o, axis) if turns else (axis, o)}, load)
         assert dof.compliance == pytest.approx(found, rel=1e-6)
 

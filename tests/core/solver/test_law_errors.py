@@ -47,8 +47,7 @@ def arm_on_the_ground(torsion):
     return mech
 
 
-@pytest.mark.parametrize("friction_cone", ["cone", "pyramid"])
-@pytest.mark.parametrize("torsion", [0.0, 0.05])
+@pytest.mark.parametrize(("friction_cone", "torsion"), [("cone", 0.05), ("pyramid", 0.0)])
 def test_an_evaluation_finds_what_the_line_search_finds(friction_cone, torsion):
     sim = Simulator(arm_on_the_ground(torsion), timestep=H, friction_cone=friction_cone)
     sim.reset(velocities={"box:floating": (1.0, 0.4, 0.0, 0.0, 0.0, 3.0), "hinge": 2.0})

@@ -40,6 +40,7 @@ MADE = {
     for damping in (0.0, 0.5)
 }
 MADE["balls"] = balls
+MADE["all types under a free root"] = partial(random_tree, 7, TYPES, damping=0.5, to_world=False)
 
 
 def assembled(mech):

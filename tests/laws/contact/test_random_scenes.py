@@ -16,7 +16,7 @@ from scenes.random_scenes import GRAVITY, KINDS, random_scene
 
 READ = 4  # knots of an impact, whose energies are read with the mean of two velocities
 GAIN, LEAST_GAIN = 0.05, 0.05  # of the kinetic energy, and of the weight times the size
-SEEDS, LANE_SEEDS = 12, 30
+SEEDS, LANE_SEEDS = 12, 15
 LANES, APART = 7, 6  # moments of a scene, and the steps between them
 TOGETHER = 4  # steps of the batch
 

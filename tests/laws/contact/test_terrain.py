@@ -352,13 +352,12 @@ def test_discs_in_a_batch_move_as_they_would_alone(seed, steps):
     Each lane is compared with a simulator that starts from its state, step by step.
     """
     mech = disc()
-    many = Simulator(mech, timestep=TIMESTEP, batch=LANES)
+    many, one = (Simulator(mech, timestep=TIMESTEP, batch=count) for count in (LANES, None))
     many.reset(base={"disc": throws(seed, LANES)})
     for step in range(steps):
         before = many.state.copy()
         many.step()
         for lane in range(LANES):
-            one = Simulator(mech, timestep=TIMESTEP)
             one.state = before[lane]
             one.step()
             np.testing.assert_array_equal(many.state[lane], one.state, err_msg=f"{step} {lane}")

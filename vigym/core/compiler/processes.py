@@ -28,6 +28,7 @@ Key = tuple[Any, tuple[Any, ...]]  # function of a kernel, and types of its argu
 _running: dict[Key, subprocess.Popen[bytes]] = {}  # kernel -> process that compiles it
 _announced: set[Key] = set()  # kernels that a message has named
 _starting = threading.Lock()  # simulators may be made in several threads
+_alone = False  # whether other processes keep the processors busy
 
 
 def processor_count() -> int:
@@ -35,6 +36,12 @@ def processor_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def compile_alone() -> None:
+    """Compile all kernels in this process from now on: it types what they share once."""
+    global _alone
+    _alone = True
 
 
 def compile_beside(kind: str, calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any) -> None:
@@ -57,7 +64,7 @@ def compile_beside(kind: str, calls: Sequence[tuple[Any, tuple[Any, ...]]], long
         _announced.update(missing.items())
     if longest not in missing or not longest._cache.is_writable():
         return
-    if processor_count() == 1 or not sys.executable or getattr(sys, "frozen", False):
+    if _alone or processor_count() == 1 or not sys.executable or getattr(sys, "frozen", False):
         return
     # the system may allow no process: the first call compiles the kernel then
     with _starting, contextlib.suppress(OSError):

@@ -7,6 +7,7 @@ physics is never stepped.
 """
 
 import contextlib
+import functools
 import locale
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -39,7 +40,11 @@ def cross_check(robot: Robot, order: LinkOrder) -> None:
     Raises:
         UrdfError: the loader refuses the file, or reads a number differently.
     """
-    loaded = _load(robot, _clean_copy(robot, order))
+    loaded, output = _load(_clean_copy(robot, order))
+    if loaded is None:
+        reason = output.strip()[-_MOST_QUOTED:]
+        found = f"a file that pybullet's loader refuses ({reason})"
+        raise UrdfError(f"{robot.path}: found {found}, expected a file that it reads")
     names = [link.encode() for link in _short_names(len(order))]
     if [entry["name"] for entry in loaded[1:]] != names[1:]:
         found = f"{len(loaded)} links in another order"
@@ -119,8 +124,9 @@ def _text(values: Array) -> str:
     return " ".join(repr(value) for value in values.tolist())
 
 
-def _load(robot: Robot, text: str) -> list[dict[str, Any]]:
-    """Return pybullet's numbers of the base and each link of the copy."""
+@functools.lru_cache(maxsize=16)  # tasks load their robot anew; to connect takes milliseconds
+def _load(text: str) -> tuple[list[dict[str, Any]] | None, str]:
+    """Return pybullet's numbers of the base and each link of the copy, or None; its output."""
     with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="ascii") as file:
         file.write(text)
         file.flush()
@@ -134,11 +140,7 @@ def _load(robot: Robot, text: str) -> list[dict[str, Any]]:
                 loaded = None
             finally:
                 pybullet.disconnect(client)
-    if loaded is None:
-        reason = output.text.strip()[-_MOST_QUOTED:]
-        found = f"a file that pybullet's loader refuses ({reason})"
-        raise UrdfError(f"{robot.path}: found {found}, expected a file that it reads")
-    return loaded
+    return loaded, output.text
 
 
 def _read_back(pybullet: Any, client: int, path: str) -> list[dict[str, Any]]:
