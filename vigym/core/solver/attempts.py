@@ -207,11 +207,11 @@ def retry_by_splitting(d, step, solved, lanes, tolerance):
 
 
 @inline
-def retry_by_further_methods(d, step, solved, resumed, short, tolerance):
+def retry_by_further_methods(d, step, solved, resumed, slow, tolerance):
     """Attempt a step with contacts anew in lanes in which the interior point failed.
 
     Where it was ``resumed`` from the solution of another step, it starts anew. Splitting takes many
-    iterations and is for ``short`` parts: halves mostly succeed.
+    iterations: it is for the lanes ``slow``.
     """
     stuck = solved.failed & solved.nonsmooth
     if stuck.any():
@@ -220,17 +220,17 @@ def retry_by_further_methods(d, step, solved, resumed, short, tolerance):
     if anew.any():
         methods = INTERIOR_POINT, REFINING
         solved = retry_and_polish(d, step, solved, anew, methods, d.full(False), tolerance)
-    stuck = stuck & solved.failed & short
+    stuck = stuck & solved.failed & slow
     if stuck.any():
         solved = retry_by_splitting(d, step, solved, stuck, tolerance)
     return retry_released_lanes(d, step, solved, tolerance)
 
 
 @inline
-def solve_step(d, step, moving, short, tolerance):
+def solve_step(d, step, moving, slow, tolerance):
     """Solve a step of the moving lanes, with further attempts in those that fail.
 
-    Methods that take many iterations are for ``short`` parts of it.
+    Methods that take many iterations are tried in the lanes ``slow``.
     """
     resumed = moving & (d.environment.interior_steps > 0.0)
     if d.contact_count > 0 and d.interior_point == 0:
@@ -248,7 +248,7 @@ def solve_step(d, step, moving, short, tolerance):
         solved = retry_and_polish(d, step, solved, solved.failed, methods, d.full(False), tolerance)
         solved, _ = retry_held_lanes(d, step, solved, tolerance)
     if d.contact_count > 0 and solved.failed.any():
-        solved = retry_by_further_methods(d, step, solved, resumed, short, tolerance)
+        solved = retry_by_further_methods(d, step, solved, resumed, slow, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
         clear_relaxation(d)
     remember_held_lanes(d, step, moving, solved.done)

@@ -75,6 +75,12 @@ def find_short_parts(parts):
 
 
 @inline
+def find_parts_for_slow_methods(parts):
+    """Find the lanes that try a whole step, or less than `SMALL` of it: other halves succeed."""
+    return (parts.size >= 1.0) | find_short_parts(parts)
+
+
+@inline
 def adapt_patience(parts, done, failed):
     """Find the number of parts to be done before one is doubled, and of parts done since a failure.
 
