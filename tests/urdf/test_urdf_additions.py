@@ -143,3 +143,40 @@ def test_limits_of_several_degrees_of_freedom(load, tmp_path):
     mech.to_urdf(tmp_path / "again.urdf")
     again = load_urdf(tmp_path / "again.urdf").joints["turn"]
     assert again.limits.tolist() == mech.joints["turn"].limits.tolist()
+
+
+ZEROS = "no lower: taken as 0, as URDF says"
+FREE = (-np.inf, np.inf)
+NO_BALL = "lower and upper have no meaning for a spherical joint"
+
+
+@pytest.mark.parametrize(
+    ("turn", "bounds", "limits", "found"),
+    [
+        ("point_on_plane", 'upper="0.1 inf"', [(0.0, 0.1), (0.0, np.inf)], [ZEROS]),
+        ("point_on_line", 'lower="-1" upper="1"', [(-1.0, 1.0)], []),
+        ("planar", 'lower="1 0 0" upper="0 0 inf"', [FREE, (0, 0), (0, np.inf)], ["x: ", "y: "]),
+        ("point_on_plane", 'lower="0 0" upper="-1 -1"', None, []),
+        ("spherical", 'lower="-1 -1 -1" upper="1 1 1"', None, [NO_BALL]),
+        ("spherical", 'lower="-1" upper="1"', None, [NO_BALL]),
+        ("spherical", 'lower="0" upper="-1"', None, []),
+    ],
+)
+def test_unusual_limits_of_several_coordinates_are_noted(load, turn, bounds, limits, found):
+    mech = load(*arm(in_joint=f'<limit effort="9" {bounds}/>', turn=turn))
+    read = mech.joints["turn"].limits
+    assert (read is None) == (limits is None)
+    if limits is not None:
+        np.testing.assert_array_equal(read, limits)
+    messages = [n.message for n in mech.notes if "<limit>" in n.element]
+    assert [message[: len(start)] for message, start in zip(messages, found, strict=True)] == found
+
+
+def test_what_a_ball_cannot_have_is_noted(load):
+    dynamics = '<dynamics friction="0.1" armature="0.1" spring_reference="0.2 0.1"/>'
+    joint = (mech := load(*arm(in_joint=dynamics, turn="point_on_plane"))).joints["turn"]
+    assert (joint.friction, joint.armature, joint.rest) == (0.1, 0.0, ())
+    ignored = [note.message for note in mech.notes if note.action == "ignored"]
+    assert ignored == [
+        f"{name}: a point_on_plane joint has none" for name in ("armature", "spring_reference")
+    ]

@@ -117,7 +117,8 @@ def with_actuators(mechanism: Mechanism, efforts: Given, automatic: bool) -> Mec
         expected = "a joint with an effort (URDF, SDF) or an actuator (MJCF)"
         movable = [name for name, joint in mechanism.joints.items() if 0 < joint.dofs < 6]
         if movable:
-            expected += f", or the option efforts={{{movable[0]!r}: 10.0}}"
+            example = json.dumps({movable[0]: 10}, ensure_ascii=False)
+            expected += f", or -o efforts='{example}'"
         found = "found no actuated joint"
         raise MechanismError(f"mechanism {mechanism.name!r}: {found}, expected {expected}")
     return mechanism

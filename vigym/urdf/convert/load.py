@@ -293,6 +293,8 @@ def _add_mimic(mech: Mechanism, robot: Robot, joint: TreeJoint, mimic: Mimic) ->
         if each.joint_type.dofs != 1:
             found = f"the {each.type} joint {each.name!r}"
             raise robot.error(mimic.place, found, "joints of one degree of freedom")
+    if mimic.factor == 0.0:
+        raise robot.error(mimic.place, "multiplier 0", "another number, or a fixed joint")
     mech.add_coupling(joint.name, "mimic", joint.name, mimic.joint, mimic.factor, mimic.offset)
 
 

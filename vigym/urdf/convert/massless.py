@@ -40,7 +40,7 @@ def complete_masses(robot: Robot, order: LinkOrder, inertias: str) -> Robot:
     if not idle:
         return robot
     if inertias == "error":
-        raise _error(robot, idle[0])
+        raise _error(robot, idle[0], f" ({HINT})")
     none = not any(link.mass for link in robot.links.values())
     groups = group_links(robot, order)[1:] if none else idle
     dense = {link.name: _of_water(link, robot.notes) for group in groups for link in group.links}
@@ -50,7 +50,7 @@ def complete_masses(robot: Robot, order: LinkOrder, inertias: str) -> Robot:
     for group in _idle_groups(robot, order):
         joint = group.joint
         if joint is None or looped.intersection(link.name for link in group.links):
-            raise _error(robot, group)
+            raise _error(robot, group, "")
         message = f"fixed: link {joint.child!r} has no mass and no shape"
         robot.notes.append(Note("changed", f"joint {joint.name!r}", message))
         fixed[joint.name] = _fixed(joint)
@@ -68,10 +68,10 @@ def _idle_groups(robot: Robot, order: LinkOrder) -> list[LinkGroup]:
     return [group for group in groups[1:] if id(group) not in heavy]
 
 
-def _error(robot: Robot, group: LinkGroup) -> Exception:
+def _error(robot: Robot, group: LinkGroup, hint: str) -> Exception:
     above = f" on the moving joint {group.joint.name!r}" if group.joint else ""
     found = f"no mass in it and what is fixed to it{above}, nor beyond"
-    expected = f"mass > 0: give it an <inertial> with <mass>, or make its joint fixed ({HINT})"
+    expected = f"mass > 0: give it an <inertial> with <mass>, or make its joint fixed{hint}"
     return robot.error(f"link {group.links[0].name!r}", found, expected)
 
 

@@ -165,30 +165,49 @@ def _read_bound(limit: Node, name: str, blanks: tuple[float, ...]) -> float | No
 
 
 def _read_bounds(limit: Node, joint_type: JointType) -> tuple[float, float] | Array | None:
-    """Return lower and upper of a <limit>; None without both, or where lower > upper."""
+    """Return lower and upper of a <limit>, of several coordinates (n, 2); None without any."""
     count = joint_type.limit_count
-    lower, upper = (limit.one_or_each(name, count, infinite=True) for name in BOUNDS)
-    if np.ndim(lower) or np.ndim(upper):
-        return np.column_stack(np.broadcast_arrays(lower, upper))
     missing = [bound for bound in BOUNDS if not limit.has(bound)]
-    if not missing and (lower, upper) == UNLIMITED:
+    has_bounds = joint_type.bounded or joint_type.has_ball or count > 1
+    if not (has_bounds and count):
+        if len(missing) < len(BOUNDS) and not _is_blank(limit, joint_type.dofs):
+            limit.note("ignored", f"lower and upper have no meaning for a {joint_type.name} joint")
         return None
-    if not (joint_type.bounded or (joint_type.has_ball and count == 1)):
-        if len(missing) < len(BOUNDS):
-            message = f"lower and upper have no meaning for a {joint_type.name} joint"
-            if count > 1:
-                message = f"found one lower or upper, expected {count} numbers each"
-            limit.note("ignored", message)
+    if len(missing) == len(BOUNDS):
+        if joint_type.bounded:
+            limit.note("changed", "no lower and upper is read as a joint without limits")
         return None
-    if len(missing) == len(BOUNDS) or lower > upper:
-        found = f"lower {lower:g} > upper {upper:g}" if lower > upper else "no lower and upper"
-        limit.note("changed", f"{found} is read as a joint without limits")
+    given = [limit.one_or_each(name, count, infinite=True) for name in BOUNDS]
+    if count > 1 and not any(map(np.ndim, given)):
+        if not _is_blank(limit, 1):
+            limit.note("ignored", f"found one lower or upper, expected {count} numbers each")
         return None
     if missing:
         limit.note("changed", f"no {missing[0]}: taken as 0, as URDF says")
+    names = [f"{name}: " for name in joint_type.positions[:count]] if count > 1 else [""]
+    pairs = zip(names, *(np.broadcast_to(each, count).tolist() for each in given), strict=True)
+    bounds = np.array([_read_pair(limit, *pair) for pair in pairs])
+    if not np.isfinite(bounds).any():
+        return None
+    return bounds if count > 1 else (float(bounds[0, 0]), float(bounds[0, 1]))
+
+
+def _is_blank(limit: Node, count: int) -> bool:
+    """Return whether lower and upper are those of a joint without limits."""
+    found = [limit.one_or_each(name, count, infinite=True) for name in BOUNDS]
+    return not any(map(np.ndim, found)) and tuple(found) == UNLIMITED
+
+
+def _read_pair(limit: Node, name: str, lower: float, upper: float) -> tuple[float, float]:
+    """Return the limits of a coordinate, with a note where they are unusual."""
+    if lower > upper:
+        if (lower, upper) != UNLIMITED:
+            found = f"{name}lower {lower:g} > upper {upper:g}"
+            limit.note("changed", f"{found} is read as a joint without limits")
+        return -np.inf, np.inf
     if lower == upper:
-        limit.note("changed", f"lower = upper = {lower:g}: the joint is locked there")
-    return float(lower), float(upper)
+        limit.note("changed", f"{name}lower = upper = {lower:g}: the joint is locked there")
+    return lower, upper
 
 
 def read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
@@ -206,10 +225,18 @@ def read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
         message = f"{found}, only joints of one degree of freedom have, and those with a ball"
         dynamics.note("ignored", message)
         friction = 0.0
+    ball = joint_type.has_quaternion
+    rest: float | Array = 0.0
+    if not ball:
+        rest = dynamics.one_or_each("spring_reference", len(joint_type.positions))
+    for name in ("armature", "spring_reference") if ball else ():
+        if dynamics.has(name):
+            dynamics.note("ignored", f"{name}: a {joint_type.name} joint has none")
+    armature = 0.0 if ball else armature
     return {
         "damping": damping,
         "friction": friction,
         "stiffness": stiffness,
-        "rest": dynamics.one_or_each("spring_reference", len(joint_type.positions)),
+        "rest": rest,
         "armature": armature,
     }
