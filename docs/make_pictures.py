@@ -46,8 +46,8 @@ ARGUMENTS = {
     "Reacher-v0": ("-c", "random", *camera(0.9, elevation=1.2), "--seconds", "1"),
     "HalfCheetah-v0": (*camera(6.5, x=2.0, z=0.4), "--seconds", "1.5"),
     "Hopper-v0": (*camera(5.5, x=1.5, z=0.7), "--seconds", "1.2"),
-    "Walker2d-v0": ("-c", "zero", *camera(4.5, x=0.3, z=0.7), "--seconds", "0.8"),
-    "Ant-v0": ("-c", "random", *camera(5.0, z=0.3), "--seconds", "2"),
+    "Walker2d-v0": (*camera(5.5, x=1.5, z=0.7), "--seconds", "1.5"),
+    "Ant-v0": (*camera(9.0, x=2.5, z=0.3), "--seconds", "1.5"),
     "Humanoid-v0": (
         *("-c", "zero", "-o", "terminate_when_unhealthy=False"),
         *(*camera(4.5, x=0.2, z=0.8), "--seconds", "1"),

@@ -1,5 +1,8 @@
 """Standard tasks beside Gymnasium's MuJoCo v5: figures, spaces, starts, observations, rewards, motion."""
 
+import inspect
+from dataclasses import fields
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -206,6 +209,36 @@ def test_a_state_has_the_observation_of_gymnasium(name):
     for _ in range(10):
         observation, _ = set_both(env, peer, *place(name, peer, rng))
         assert np.allclose(observation, peer._get_obs(), rtol=0.0, atol=1e-9)
+
+
+@every
+def test_options_that_gymnasium_alone_has_are_named(name):
+    env, peer = pair(name)
+    own = {field.name for field in fields(env.task)}
+    others = inspect.signature(type(peer)).parameters.keys() - own - {"kwargs"}
+    assert {each for each in others if f"`{each}`" not in type(env.task).__doc__} == set()
+
+
+@every
+def test_info_has_all_that_gymnasium_has(name):
+    env, peer = pair(name)
+    infos = [[one.reset(seed=0)[1] for one in (env, peer)]]
+    action = np.zeros(env.action_space.shape, dtype=np.float32)
+    infos.append([one.step(action)[4] for one in (env, peer)])
+    tendons = {"tendon_length", "tendon_velocity"} if name == HUMANOID else set()
+    for found, expected in infos:
+        assert expected.keys() - found.keys() == tendons
+
+
+def test_the_double_pendulum_has_the_penalties_of_gymnasium():
+    name = "vigym/StandardDoublePendulum-v0"
+    env, peer = pair(name)
+    set_both(env, peer, *place(name, peer, np.random.default_rng(3)))
+    x, _, height = peer.data.site_xpos[0]
+    expected = peer._get_rew(x, height, False)[1]
+    found = env._runner.quantities()
+    for key in ("distance_penalty", "velocity_penalty"):
+        assert found[key] == pytest.approx(expected[key], rel=1e-9)
 
 
 def test_ground_forces_of_a_robot_at_rest_carry_its_weight():

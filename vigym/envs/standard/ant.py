@@ -30,6 +30,8 @@ class Ant(SpatialRunner):
     integrator step; an episode also ends if the solver fails. Actions and observed hinges have
     the orders of Gymnasium, which differ.
 
+    `xml_file`, `default_camera_config` and `main_body` are not options here.
+
     `info` has `x_position`, `y_position` and `distance_from_origin` of the trunk [m], and
     `x_velocity`, `y_velocity`, the means over the control step [m/s].
 

@@ -38,6 +38,8 @@ class Humanoid(SpatialRunner):
     forces are those at the end of a step, not one integrator step earlier; `info` has no lengths of
     tendons; an episode also ends if the solver fails.
 
+    `xml_file` and `default_camera_config` are not options here.
+
     `info` has `x_position`, `y_position` and `distance_from_origin` of the trunk [m], and
     `x_velocity`, `y_velocity` of the centre of mass, the means over the control step [m/s].
 

@@ -26,6 +26,8 @@ class InvertedPendulum(StandardTask):
     What differs from Gymnasium's InvertedPendulum-v5: actions are in [-1, 1], a third of its own,
     so that the forces are equal; the rail ends rigidly; an episode also ends if the solver fails.
 
+    `xml_file` and `default_camera_config` are not options here.
+
     `info` has the `angle` of the pole from upright [rad].
 
     ## Action Space

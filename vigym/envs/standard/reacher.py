@@ -33,6 +33,8 @@ class Reacher(StandardTask):
     are of the places at the end of a step, not one integrator step earlier, and an episode ends if
     the solver fails.
 
+    `xml_file` and `default_camera_config` are not options here.
+
     `info` has the `distance` of the fingertip from the target [m].
 
     ## Action Space

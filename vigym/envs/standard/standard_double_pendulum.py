@@ -40,7 +40,10 @@ class StandardDoublePendulum(StandardTask):
     end of a step, not one integrator step earlier, and the weights of the last two are options; an
     episode also ends if the solver fails. Gravity leans by 1e-5 m/s^2 along x, as there.
 
-    `info` has `tip_x` and `tip_height` of the tip [m].
+    `xml_file` and `default_camera_config` are not options here.
+
+    `info` has `tip_x` and `tip_height` of the tip [m], and `distance_penalty` and
+    `velocity_penalty`, the last two rewards at weights of 1.
 
     ## Action Space
 
@@ -117,13 +120,20 @@ class StandardDoublePendulum(StandardTask):
         return dict.fromkeys([slider, *angles, *velocities, "rail_end_force"], UNBOUNDED)
 
     def quantities(self, sim: Simulator) -> Quantities:
-        """Return the coordinates and the place of the tip."""
+        """Return the coordinates, the place of the tip, and the terms of its distance and rates."""
+        found = self.coordinates(sim)
         cart, lower, upper = unstack(sim.joint_positions)
+        _, lower_rate, upper_rate = unstack(found["_velocities"])
         upper = lower + upper
+        x = cart + POLE * (sine(lower) + sine(upper))
+        height = POLE * (cosine(lower) + cosine(upper))
+        drop = height - TARGET
         return {
-            **self.coordinates(sim),
-            "tip_x": cart + POLE * (sine(lower) + sine(upper)),
-            "tip_height": POLE * (cosine(lower) + cosine(upper)),
+            **found,
+            "tip_x": x,
+            "tip_height": height,
+            "distance_penalty": -(0.01 * x * x + drop * drop),
+            "velocity_penalty": -(1e-3 * lower_rate * lower_rate + 5e-3 * upper_rate * upper_rate),
         }
 
     def observe(self, quantities: Quantities) -> Array:
@@ -136,12 +146,10 @@ class StandardDoublePendulum(StandardTask):
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of being up, of the tip's distance, and of the rates."""
-        x, drop = quantities["tip_x"], quantities["tip_height"] - TARGET
-        _, lower, upper = unstack(quantities["_velocities"])
         return {
             "survive": as_numbers(np.logical_not(self.terminated(quantities))),
-            "distance": -(0.01 * x * x + drop * drop),
-            "velocity": -(1e-3 * lower * lower + 5e-3 * upper * upper),
+            "distance": quantities["distance_penalty"],
+            "velocity": quantities["velocity_penalty"],
         }
 
     def terminated(self, quantities: Quantities) -> Flags:

@@ -24,6 +24,8 @@ class Walker2d(PlanarWalker):
     What differs from Gymnasium's Walker2d-v5: contacts and limits are rigid, without its
     softness, and an episode also ends if the solver fails.
 
+    `xml_file` and `default_camera_config` are not options here.
+
     `info` has `x_position`, `z_distance_from_origin`, the height of the trunk above that of the
     upright start [m], and `x_velocity`, the mean over the control step [m/s].
 
