@@ -36,7 +36,7 @@ class Reach:
         radii: (n,) [m].
         followed: indices in `mech.bodies` of the bodies that float, with all that they carry, or
             slide farther than their size; the balls are at assembly then and move with them,
-            without visuals of the world.
+            without visuals of the world. None is followed where another body stays in its place.
         limbs: (k, 3) [m], points that the loops of followed bodies let their parts reach while the
             bodies stay as assembled.
         hinge_axis: direction shared by all rotation axes at assembly (3,); None where they differ.
@@ -76,11 +76,9 @@ def find_reach(mech: Mechanism, visuals: list[Visual]) -> Reach:
         extents[child] = _extent(joint, outlines[child], extents)
     roots = outlines[WORLD].joints
     tied = _tied_by_tracks(mech)
-    followed = [
-        joint
-        for joint in roots
-        if joint.child not in tied and _travels_far(joint, extents[joint.child])
-    ]
+    loose = [joint for joint in roots if joint.child not in tied]
+    travelling = [joint for joint in loose if _travels_far(joint, extents[joint.child])]
+    followed = travelling if len(travelling) == len(loose) else []
     balls = [] if followed else _point_balls(outlines[WORLD], [np.zeros(3)])
     limbs = np.zeros((0, 3))
     if mech.closing_joints:  # loops keep a linkage far closer together than its tree alone
