@@ -59,7 +59,7 @@ ARGUMENTS = {
         *(*camera(4.6, z=0.9, elevation=0.3), "--seconds", "3.2"),
     ),
     "Excavator-v0": (
-        *("-c", "inverse", "-o", "frame_skip=10"),
+        *("-c", "inverse", "-o", "frame_skip=20"),
         *(*camera(17.0, x=3.0, z=1.5, azimuth=-1.2, elevation=0.25), "--seconds", "5.8"),
     ),
     "Jansen-v0": (

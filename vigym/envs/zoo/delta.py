@@ -13,7 +13,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
 ITEM_HEIGHT = -1.11  # where the gripper takes an item, 10 mm above it [m]
-UPSTREAM, BELT_SPEED = -0.4, 0.35  # of an item at the start [m, m/s]
+UPSTREAM = -0.4  # y of an item at the start [m]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +69,8 @@ class Delta(Follower):
     ## Starting State
 
     Arms [rad] are uniform within +- `reset_noise_scale` of level, at rest. The item is within that
-    of the middle of the belt [m]; it is 0.4 m upstream and has 0.35 m/s, both within a third of
-    `reset_noise_scale`.
+    of the middle of the belt [m]; it is 0.4 m upstream and has a speed of `reset_noise_scale`
+    [m/s], both within a third of that.
 
     ## Episode End
 
@@ -103,7 +103,7 @@ class Delta(Follower):
         *arms, x, upstream, speed = rng.uniform(-scale, scale, len(mechanism.motor_names) + 3)
         item = (x, UPSTREAM + upstream / 3.0)
         motors = dict(zip(mechanism.motor_names, arms, strict=True))
-        return {**motors, "belt": item}, {"belt": (0.0, BELT_SPEED + speed / 3.0)}
+        return {**motors, "belt": item}, {"belt": (0.0, scale + speed / 3.0)}
 
     def place(self, sim: Simulator) -> Array:
         """Return the place of the gripper's end (..., 3) [m]."""

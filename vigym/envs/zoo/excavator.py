@@ -101,8 +101,8 @@ class Excavator(Follower):
     margins: ClassVar[tuple[float, ...]] = (0.2, 0.2, 0.2)
     most_rates: ClassVar[tuple[float, float]] = (5.0, 5.0)
 
-    timestep: float = 0.01
-    frame_skip: int = 4
+    timestep: float = 0.005
+    frame_skip: int = 8
     reset_noise_scale: float = 0.05
     period: float = 8.0
     power_weight: float = 1e-6
