@@ -52,6 +52,20 @@ ARGUMENTS = {
         *("-c", "zero", "-o", "terminate_when_unhealthy=False"),
         *(*camera(4.5, x=0.2, z=0.8), "--seconds", "1"),
     ),
+    "Delta-v0": ("-c", "inverse", *camera(3.2, z=-0.55, azimuth=-1.0), "--seconds", "1.8"),
+    # fewer control steps, so fewer pictures in a second
+    "Stewart-v0": (
+        *("-c", "inverse", "-o", "frame_skip=16"),
+        *(*camera(4.6, z=0.9, elevation=0.3), "--seconds", "3.2"),
+    ),
+    "Excavator-v0": (
+        *("-c", "inverse", "-o", "frame_skip=20"),
+        *(*camera(17.0, x=3.0, z=1.5, azimuth=-1.2, elevation=0.25), "--seconds", "5.8"),
+    ),
+    "Jansen-v0": (
+        *("-c", "steady", "-o", "frame_skip=8"),
+        *(*camera(5.0, x=0.4, z=0.6), "--seconds", "1.1"),
+    ),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),

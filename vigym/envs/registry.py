@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SINGLE = "vigym.envs.env:TaskEnv"
 VECTOR = "vigym.envs.vector:TaskVectorEnv"
 STANDARD = "vigym.envs.standard"
+ZOO = "vigym.envs.zoo"
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,10 @@ ENVIRONMENTS = (
     Entry("vigym/Walker2d-v0", f"{STANDARD}.walker2d:Walker2d", 1000),
     Entry("vigym/Ant-v0", f"{STANDARD}.ant:Ant", 1000),
     Entry("vigym/Humanoid-v0", f"{STANDARD}.humanoid:Humanoid", 1000),
+    Entry("vigym/Delta-v0", f"{ZOO}.delta:Delta", 100),
+    Entry("vigym/Stewart-v0", f"{ZOO}.stewart:Stewart", 400),
+    Entry("vigym/Excavator-v0", f"{ZOO}.excavator:Excavator", 300),
+    Entry("vigym/Jansen-v0", f"{ZOO}.jansen:Jansen", 400),
     Entry("vigym/Robot-v0", "vigym.envs.tasks.robot:Robot", 1000),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )

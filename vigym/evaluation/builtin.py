@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,9 +18,15 @@ from vigym.control import (
     tracking,
 )
 from vigym.control.energy_swing_up import EnergySwingUp
+from vigym.control.kinematics.delta import delta_angles
+from vigym.control.kinematics.excavator import cylinder_strokes
+from vigym.control.kinematics.inverse import Inverse
+from vigym.control.kinematics.steady import Steady
+from vigym.control.kinematics.stewart import stewart_strokes
 from vigym.control.serpenoid import lateral_undulation
 from vigym.envs.episode import effort_limits
 from vigym.envs.tasks import snake, snake_sidewinding
+from vigym.envs.zoo.follower import Follower
 from vigym.evaluation.environments import task_env
 from vigym.evaluation.episodes import Array
 from vigym.evaluation.policies import Context, Controller, load_trained, settable_parameters
@@ -33,6 +39,12 @@ PENDULUM, ACROBOT = "vigym/Pendulum-v0", "vigym/Acrobot-v0"
 CARTPOLE, DOUBLE_PENDULUM = "vigym/CartPole-v0", "vigym/InvertedDoublePendulum-v0"
 CHAIN, FOUR_BAR = "vigym/PendulumChain-v0", "vigym/FourBar-v0"
 SNAKE, SIDEWINDER = "vigym/Snake-v0", "vigym/SnakeSidewinding-v0"
+# inverse kinematics of robots of the zoo
+INVERSE = {
+    "vigym/Delta-v0": delta_angles,
+    "vigym/Stewart-v0": stewart_strokes,
+    "vigym/Excavator-v0": cylinder_strokes,
+}
 # gains over the efforts of the joints, which have dampers of their own [1/rad, s/rad]
 CHAIN_KP, CHAIN_KD = 3.0, 0.04
 TORQUE_DRIVEN = (PENDULUM, CARTPOLE, DOUBLE_PENDULUM, ACROBOT, CHAIN, FOUR_BAR)
@@ -99,6 +111,19 @@ def _sine_gait(context: Context, **parameters: float) -> Controller:
 
 def _tracking(context: Context, **parameters: float) -> Controller:
     return tracking.Tracking(**parameters)
+
+
+def _inverse(context: Context, **parameters: float) -> Controller:
+    """Return the controller, ahead by the lag of the motors and half a control step."""
+    env = task_env(context.env)
+    low, high = cast(Follower, env.task).motor_range
+    lag = max(motor.kd / motor.kp for motor in env.mechanism.motors.values())
+    settings = {"lead": lag + 0.5 * env.dt, **parameters}
+    return Inverse(kinematics=INVERSE[context.id], low=low, high=high, **settings)
+
+
+def _steady(context: Context, **parameters: float) -> Controller:
+    return Steady(**parameters)
 
 
 def _undulation(context: Context, **parameters: float) -> Controller:
@@ -188,6 +213,10 @@ BUILTIN = {
             COMMANDED,
         ),
         _entry("tracking", _tracking, tracking.Tracking, "gains on angles and rates", EXOSKELETON),
+        BuiltinController(
+            "inverse", _inverse, ["lead"], "follow by inverse kinematics", tuple(INVERSE)
+        ),
+        _entry("steady", _steady, Steady, "turn the crank steadily", "vigym/Jansen-v0"),
         _entry(
             "lateral_undulation", _undulation, lateral_undulation, "waves from head to tail", SNAKE
         ),

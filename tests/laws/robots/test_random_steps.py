@@ -14,7 +14,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from scenes.env_cases import OF_FILES
-from vigym.envs.registry import ENVIRONMENTS
+from vigym.envs.registry import ENVIRONMENTS, ZOO
 
 COUNT = 500
 WALKERS = (
@@ -23,6 +23,7 @@ WALKERS = (
 )
 MOST = 250_000
 STEPS = {"vigym/MinitaurLeg-v0": 50_000, "vigym/Exoskeleton-v0": 100_000}
+STEPS |= {entry.id: 10_000 for entry in ENVIRONMENTS if entry.task.startswith(ZOO)}
 STEPS |= {f"vigym/{name}-v0": 20_000 for name in WALKERS}
 
 

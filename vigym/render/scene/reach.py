@@ -24,7 +24,9 @@ from vigym.spatial import rotation_matrix
 Array = NDArray[np.float64]
 Ball = tuple[Array, float]  # centre (3,) [m], radius [m]
 
-_POSES = 256  # sampled poses of a linkage; the margin of a picture covers the gaps between them
+# Sampled poses of a linkage for each degree of freedom, and at most; the margin of a picture covers
+# the gaps between them.
+_POSES_PER_DOF, _MOST_POSES = 64, 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,7 @@ class Reach:
         radii: (n,) [m].
         followed: indices in `mech.bodies` of the bodies that float, with all that they carry, or
             slide farther than their size; the balls are at assembly then and move with them,
-            without visuals of the world.
+            without visuals of the world. None is followed where another body stays in its place.
         limbs: (k, 3) [m], points that the loops of followed bodies let their parts reach while the
             bodies stay as assembled.
         hinge_axis: direction shared by all rotation axes at assembly (3,); None where they differ.
@@ -76,11 +78,9 @@ def find_reach(mech: Mechanism, visuals: list[Visual]) -> Reach:
         extents[child] = _extent(joint, outlines[child], extents)
     roots = outlines[WORLD].joints
     tied = _tied_by_tracks(mech)
-    followed = [
-        joint
-        for joint in roots
-        if joint.child not in tied and _travels_far(joint, extents[joint.child])
-    ]
+    loose = [joint for joint in roots if joint.child not in tied]
+    travelling = [joint for joint in loose if _travels_far(joint, extents[joint.child])]
+    followed = travelling if len(travelling) == len(loose) else []
     balls = [] if followed else _point_balls(outlines[WORLD], [np.zeros(3)])
     limbs = np.zeros((0, 3))
     if mech.closing_joints:  # loops keep a linkage far closer together than its tree alone
@@ -191,16 +191,18 @@ def _loop_points(
 def _closed_poses(mech: Mechanism, unlimited: float, held: Collection[str]) -> Poses:
     """Return poses with closed loops near random hinge angles and slides at either end."""
     tree, closing = TreeKinematics(mech), mech.closing_joints
+    free = mech.degrees_of_freedom - sum(mech.joints[name].dofs for name in held)
+    count = min(_POSES_PER_DOF * max(free, 1), _MOST_POSES)
     generator = np.random.default_rng(0)
     constraints = [mech.structure.loop_constraints[joint.name] for joint in closing]
     frames = [joint_frames(mech, joint) for joint in closing]
     system = LoopSystem(tree, frames, constraints, np.full(len(closing), unlimited))
-    motion = generator.uniform(-np.pi, np.pi, (_POSES, tree.dofs))
+    motion = generator.uniform(-np.pi, np.pi, (count, tree.dofs))
     joints = [joint for joint in mech.tree_joints for _ in range(joint.dofs)]
-    moving = np.tile([joint.name not in held for joint in joints], (_POSES, 1))
+    moving = np.tile([joint.name not in held for joint in joints], (count, 1))
     for dof in np.flatnonzero(moving[0] & ~tree.is_rotation):
-        motion[:, dof] = generator.choice(slide_range(joints[dof], unlimited), _POSES)
-    start = tree.integrate_rates(np.repeat(tree.zero[None], _POSES, axis=0), motion * moving)
+        motion[:, dof] = generator.choice(slide_range(joints[dof], unlimited), count)
+    start = tree.integrate_rates(np.repeat(tree.zero[None], count, axis=0), motion * moving)
     closed = close_loops(system, start, moving)
     return tree.poses(closed.coordinates[closed.gap < CLOSED])
 
