@@ -191,7 +191,8 @@ def _loop_points(
 def _closed_poses(mech: Mechanism, unlimited: float, held: Collection[str]) -> Poses:
     """Return poses with closed loops near random hinge angles and slides at either end."""
     tree, closing = TreeKinematics(mech), mech.closing_joints
-    free = mech.degrees_of_freedom - sum(mech.joints[name].dofs for name in held)
+    fixed = sum(joint.dofs for joint in mech.tree_joints if joint.name in held)
+    free = mech.degrees_of_freedom - fixed
     count = min(_POSES_PER_DOF * max(free, 1), _MOST_POSES)
     generator = np.random.default_rng(0)
     constraints = [mech.structure.loop_constraints[joint.name] for joint in closing]
