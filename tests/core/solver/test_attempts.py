@@ -210,4 +210,4 @@ def test_limits_without_contacts_have_the_interior_point_too(monkeypatch):
     tried = follow_attempts(monkeypatch)
     d, step = step_of(Simulator(double_pendulum((-0.2, 0.2)), timestep=H), H)
     attempts.solve_step(d, step, np.True_, np.False_, TOLERANCE)
-    assert tried == [PROJECTIONS, INTERIOR_POINT]
+    assert tried == [PROJECTIONS, INTERIOR_POINT, BREAKING_CYCLES]

@@ -208,14 +208,17 @@ def retry_by_splitting(d, step, solved, lanes, tolerance):
 
 @inline
 def retry_by_further_methods(d, step, solved, resumed, slow, tolerance):
-    """Attempt a step with contacts anew in lanes in which the interior point failed.
+    """Attempt a step anew in lanes in which projections and the interior point failed.
 
-    Where it was ``resumed`` from the solution of another step, it starts anew. Splitting takes many
+    Without contacts Newton's method takes full steps, as it does to leave cycles. Where the interior
+    point was ``resumed`` from the solution of another step, it starts anew. Splitting takes many
     iterations: it is for the lanes ``slow``.
     """
     stuck = solved.failed & solved.nonsmooth
     if stuck.any():
         solved = retry_lanes(d, step, solved, stuck, BREAKING_CYCLES, tolerance)
+    if d.contact_count == 0:
+        return solved
     anew = stuck & solved.failed & resumed
     if anew.any():
         methods = INTERIOR_POINT, REFINING
@@ -247,7 +250,7 @@ def solve_step(d, step, moving, slow, tolerance):
         methods = (INTERIOR_POINT, REFINING)
         solved = retry_and_polish(d, step, solved, solved.failed, methods, d.full(False), tolerance)
         solved, _ = retry_held_lanes(d, step, solved, tolerance)
-    if d.contact_count > 0 and solved.failed.any():
+    if solved.failed.any():
         solved = retry_by_further_methods(d, step, solved, resumed, slow, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
         clear_relaxation(d)
