@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenes.plain_python import data_of, evaluated_step, solved_step
+from scenes.plain_python import Fields, data_of, evaluated_step, solved_step
 from scenes.touching_scenes import double_pendulum, slider
 from vigym import Simulator
 from vigym.core.joint import bounded_forces
@@ -32,7 +32,7 @@ def falling():
 def test_an_increment_near_the_solution_leads_to_the_laws(make):
     d, step, found = evaluated_step(make(), H, 5)
     assert found.nonsmooth
-    worst, squared, part = bounded_forces.update_bounded_forces(d, ONE, 1.0 / step.h, PROX)
+    worst, squared, part = bounded_forces.update_bounded_forces(d, ONE, 1.0 / step.h, PROX, False)
     assert worst < 1e-6
     assert squared <= d.dof_count * worst**2
     assert part == 1.0
@@ -41,7 +41,7 @@ def test_an_increment_near_the_solution_leads_to_the_laws(make):
 def test_after_a_whole_increment_a_motor_gives_its_command():
     """It is linear in the motion: what an increment leads to is what the next iteration commands."""
     d, step, _ = evaluated_step(driven(), H, 0)
-    bounded_forces.update_bounded_forces(d, np.float64(0.0), 1.0 / step.h, PROX)
+    bounded_forces.update_bounded_forces(d, np.float64(0.0), 1.0 / step.h, PROX, False)
     before, after = d.dof(0).motor_command, d.dof(0).affine_forces[0]
     d, _, _ = evaluated_step(driven(), H, 1)
     assert d.dof(0).forces[0] == pytest.approx(d.dof(0).motor_command, rel=1e-9)
@@ -106,3 +106,23 @@ def test_at_a_knot_a_limit_that_is_reached_holds_the_rate(place, held):
     dof.last_limit_force = -3.0  # where it has held already, from farther away
     bounded_forces.write_knot_law_inputs(d, 1, dof, 0.5)
     assert (dof.upper_clearance == 0.0) == (place > 0.1999)
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize("change", [0.5, 1.5, 4.0])
+def test_the_part_that_is_left_takes_a_motor_to_its_largest_rate(way, change):
+    """And a hundredth further, for its brake to see it."""
+    dof = Fields(
+        seen_rate=way * 1.0,
+        velocity_limit=3.0,
+        seen_slope=2.0,
+        increment=way * 0.5 * change,
+        forces=(1.0, 0.0, 0.0),
+        anchor_forces=(1.0, 0.0, 0.0),
+        effective_mass=1.0,
+    )
+    cut = bounded_forces.part_beyond_largest_rate(dof, 100.0, 1e-5)
+    end = dof.seen_rate + (1.0 - cut) * way * change
+    assert abs(end) == pytest.approx(min(1.0 + change, 1.01 * 3.0))
+    dof.seen_rate = way * 3.5  # past it already: nothing is left out
+    assert bounded_forces.part_beyond_largest_rate(dof, 100.0, 1e-5) == 0.0

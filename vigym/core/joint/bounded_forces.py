@@ -25,6 +25,7 @@ from vigym.core.joint.interior_limits import (
 )
 from vigym.core.math.vectors import add, max_abs3, scale, select3, sub
 
+RATE_SEEN = 0.01  # part of a motor's largest rate by which a paced increment goes past it
 IDLE_TARGET = 1e29  # size of a stored target that marks an idle motor
 # [m or rad] distance from a limit at which it holds a knot velocity; and where it has held already,
 # for stiff springs that press against it leave more
@@ -198,8 +199,27 @@ def run_of_hinges(d, first):
 
 
 @inline
-def update_dof_forces(d, i, j, share, per_h, prox):
+def part_beyond_largest_rate(dof, per_h, prox):
+    """Find the part of the increment that takes a motor past its largest rate.
+
+    The rate may go so far beyond that its brake sees it: by a hundredth, and by what the proximal
+    part of its force hides.
+    """
+    rate, fastest = dof.seen_rate, dof.velocity_limit
+    change = dof.seen_slope * dof.increment
+    hidden = 2.0 * prox * absolute(dof.forces[0] - dof.anchor_forces[0])
+    left = where(change > 0.0, fastest - rate, fastest + rate)
+    reach = left + RATE_SEEN * fastest + hidden / (per_h * dof.effective_mass)
+    size = absolute(change)
+    beyond = (size > reach) & (left > 0.0)
+    return where(beyond, 1.0 - reach / where(beyond, size, 1.0), 0.0)
+
+
+@inline
+def update_dof_forces(d, i, j, share, per_h, prox, paced):
     """Move the bounded forces of dof j of joint i by the increment just solved for.
+
+    Where it is ``paced``, no motor is to go past its largest rate at once.
 
     Returns (their distance from their laws [N], part of the increment that is to be left out).
     """
@@ -215,11 +235,13 @@ def update_dof_forces(d, i, j, share, per_h, prox):
         limit = where(inside, forces[1] + error, projected[1])
         projected = (projected[0], limit, projected[2])
         cut = 1.0 - part
+    if paced and d.body(i).motor_kind > 0:
+        cut = maximum(cut, part_beyond_largest_rate(dof, per_h, prox))
     return distance_from_laws(d, i, j, forces, projected), cut
 
 
 @phase(needs="packs", otherwise=three_zeros)
-def update_forces_in_runs(d, share, per_h, prox):
+def update_forces_in_runs(d, share, per_h, prox, paced):
     """Move the bounded forces of hinges that are alike, see ``update_bounded_forces``."""
     w = d.wide
     wide_share, wide_per_h = w.full(share), w.full(per_h)
@@ -227,7 +249,7 @@ def update_forces_in_runs(d, share, per_h, prox):
     total = d.full(0.0)
     for first in range(0, count_bounded_hinges(d), LANES):
         hinges = run_of_hinges(d, first)
-        error, left_out = update_dof_forces(w, hinges, 0, wide_share, wide_per_h, prox)
+        error, left_out = update_dof_forces(w, hinges, 0, wide_share, wide_per_h, prox, paced)
         own = lanes_of_rows(hinges, worst)
         cut = maximum(cut, where(own, left_out, 0.0))
         worst = maximum(worst, where(own, error, 0.0))
@@ -236,20 +258,23 @@ def update_forces_in_runs(d, share, per_h, prox):
 
 
 @phase
-def update_bounded_forces(d, share, per_h, prox):
+def update_bounded_forces(d, share, per_h, prox, paced):
     """Move the bounded forces by the increment just solved for.
+
+    Where it is ``paced``, motors reach their largest rates one after the other: brakes that begin
+    together may contradict each other for ever.
 
     Returns:
         (largest distance from their laws, moments over the length scale [N]; sum of squares [N^2];
         part of the increment that may be taken).
     """
-    worst, total, cut = update_forces_in_runs(d, share, per_h, prox)
+    worst, total, cut = update_forces_in_runs(d, share, per_h, prox, paced)
     for r in range(d.first_lone_joint, d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
         if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
-                error, left_out = update_dof_forces(d, i, j, share, per_h, prox)
+                error, left_out = update_dof_forces(d, i, j, share, per_h, prox, paced)
                 cut = maximum(cut, left_out)
                 worst = maximum(worst, error)
                 total = total + error * error

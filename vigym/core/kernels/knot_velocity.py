@@ -180,7 +180,7 @@ def solve_knot_velocities(d, knot, touching):
         if has_laws:
             write_tree_ball_increments(d, knot)
             write_closing_increments(d, knot, 0.0)
-            of_joints, _, _ = update_bounded_forces(d, 0.5 * h1, one, KNOT_PROXIMAL)
+            of_joints, _, _ = update_bounded_forces(d, 0.5 * h1, one, KNOT_PROXIMAL, False)
             of_contacts, _ = update_contacts_projection(d, one, PROX)
             law_error = maximum(of_joints, of_contacts)
             active = active & (law_error > goal)
