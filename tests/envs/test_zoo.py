@@ -79,7 +79,7 @@ def test_legs_of_the_stewart_platform_are_as_long_as_a_lift_makes_them():
     length = 1.2836190662780638
     strokes = stewart_strokes(np.array((0.0, 0.0, lift, 0.0, 0.0, 0.0)))
     expected = np.sqrt(length**2 - rise**2 + (rise + lift) ** 2) - length
-    assert strokes == pytest.approx(np.full(6, expected), abs=1e-15)
+    assert strokes == pytest.approx(np.full(6, expected), abs=1e-12)
 
 
 def test_feet_of_jansen_s_linkage_are_where_its_lengths_put_them():
