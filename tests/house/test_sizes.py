@@ -174,6 +174,12 @@ def test_modules_of_one_name_are_told_apart_by_their_folders():
     assert {name: folders for name, folders in places.items() if len(folders) > NAMESAKES} == {}
 
 
+def test_names_of_test_files_are_unique():  # pytest imports a file by its name alone
+    names = Counter(source.path.name for source in sources_below("tests"))
+    tests = {name: count for name, count in names.items() if name.startswith("test_")}
+    assert {name for name, count in tests.items() if count > 1} == set()
+
+
 def small_parts() -> set[str]:
     """Return the short files that serve a single neighbour."""
     users = defaultdict(set)
