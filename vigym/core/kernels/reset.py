@@ -153,7 +153,6 @@ def clear_environment(d):
     environment.missed_starts = 0.0
     environment.interior_steps = 0.0
     environment.unpolished = False
-    environment.slow_methods_wait = 0.0
     environment.held_steps = 0.0
     environment.last_held_steps = 0.0
     environment.releases = False

@@ -79,7 +79,7 @@ def initial_parameters(d, step, method):
     Only the interior point has a relaxation, which it reduces. Unless it continues from a solution,
     it clears the duals of contacts and the slacks of limits, and measures the speed of impacts.
     """
-    prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
+    prox = d.full(SOFT_PROX if method.warm else PROX)
     if method.splitting:
         start_contacts_sticking(d)
     kappa, tight = d.full(0.0), d.full(0.0)

@@ -10,7 +10,6 @@ ENVIRONMENT_STATE = Table(
     Field("missed_starts", "1, 3, 7 ... after steps in a row that the first method missed", "1"),
     Field("interior_steps", "number of next steps that begin with the interior point", "1"),
     Field("unpolished", "whether projections missed what the interior point last found", "mask"),
-    Field("slow_methods_wait", "occasions for which methods of many iterations wait", "1"),
     Field("held_steps", "number of next steps that do not lead bodies back to their bounds", "1"),
     Field("last_held_steps", "1, 3, 7 ... steps held since they could not be led back", "1"),
     Field("releases", "whether these steps release bodies that are deep in each other", "mask"),

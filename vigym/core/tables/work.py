@@ -3,7 +3,6 @@
 from vigym.core.tables.table import Field, Table
 
 ENVIRONMENT_WORK = Table(
-    Field("rims_turned", "whether a rim turned since attempts at a step began anew", "mask"),
     Field("iterations_left", "iterations that the budget of the step has left", "1"),
     Field("leads_back", "share by which what is beyond a bound is led back", "1"),
     Field("impact_speed", "scale of contact velocities where the interior point starts", "m/s"),
