@@ -21,7 +21,7 @@ from vigym.core.model.context import advance_knot_buffers, knot_buffer
 from vigym.core.model.saved import copy_idle_knots, copy_oldest_velocities
 from vigym.core.solver.accounting import account, measure_contact_powers
 from vigym.core.solver.attempts import solve_step
-from vigym.core.solver.energy_surplus import choose_first_part, find_unlike_steps
+from vigym.core.solver.growing_swings import choose_first_part, find_unlike_steps
 from vigym.core.solver.iteration import Step
 from vigym.core.solver.parts import (
     find_parts_for_slow_methods,

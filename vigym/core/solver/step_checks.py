@@ -25,14 +25,14 @@ from vigym.core.contact.rebounds import (
 )
 from vigym.core.joint.coordinates import dof_rate_over_step
 from vigym.core.model.context import knot_weight
-from vigym.core.solver.energy_surplus import (
+from vigym.core.solver.explained_work import measure_energy_change, spring_energy_at_knot
+from vigym.core.solver.growing_swings import (
     find_lanes_that_may_swing,
     find_lanes_that_turn_far,
     reject_growing_swings,
     reject_surplus,
     shorten_next_steps,
 )
-from vigym.core.solver.explained_work import measure_energy_change, spring_energy_at_knot
 from vigym.core.solver.iteration import reject_lanes
 from vigym.core.solver.parts import find_parts, find_short_parts
 from vigym.core.tables.plan import SKATE

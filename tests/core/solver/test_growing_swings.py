@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scenes.plain_python import Fields
-from vigym.core.solver import energy_surplus as surplus
+from vigym.core.solver import growing_swings as surplus
 from vigym.core.solver.explained_work import EnergyChange
 from vigym.core.solver.iteration import Solution
 from vigym.core.solver.parts import first_parts
