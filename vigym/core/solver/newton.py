@@ -119,7 +119,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
             reopened = reopened | reanchor_bounded_forces(d, step.h, candidates)
         reopened = reopened | sinking
         finished = candidates & ~reopened
-        accept_forces(d, step.h, finished)
+        accept_forces(d, finished)
         floor = LEAST_PROX if method.damped or method.warm else PROX
         least = where(sinking, floor, minimum(PROX, prox))
         prox = where(reopened, maximum(least, TIGHTENING * prox), prox)

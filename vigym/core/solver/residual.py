@@ -301,13 +301,13 @@ def step_forces(d, step_length, mask, interior_point):
 
 
 @inline
-def accept_forces(d, h, mask):
+def accept_forces(d, mask):
     """Accept the forces of joints and contacts as those of the solution, where the mask is set."""
     accept_loads(d, mask)
     if d.has_bounded_forces > 0:
         accept_bounded_forces(d, mask)
     if d.contact_count > 0:
-        accept_contact_forces(d, h, mask)
+        accept_contact_forces(d, mask)
 
 
 @inline

@@ -19,8 +19,6 @@ ENVIRONMENT_STATE = Table(
     Field("absolute_work", "sum of the absolute work of actuators and motors", "J"),
     Field("angular_speed", "largest angular speed of a body in the last step", "rad/s"),
     Field("swept", "bound of the rotation since full turns were counted", "rad"),
-    Field("surplus", "rise of energy in large smooth steps that no force explains", "J"),
-    Field("allowed_surplus", "largest such rise that is allowed", "J"),
     Field("whole_step_size", "size of the last whole step, of one part or more", "s"),
     Field("first_part", "part of a step that the next begins with", "1"),
     Field("calm_steps", "number of steps since that part was chosen", "1"),
