@@ -119,7 +119,7 @@ CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "docs/mechanisms.md": (5, check_mechanisms),
     "docs/pictures.md": (3, check_pictures),
     "docs/questions.md": (12, check_questions),
-    "docs/training.md": (1, check_training),
+    "docs/training.md": (2, check_training),
 }
 
 
