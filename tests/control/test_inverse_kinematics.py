@@ -18,6 +18,12 @@ def test_inverse_kinematics_follow_a_command(name, share, seed):
     assert scores.unconverged_episodes == 0
 
 
+def test_a_governor_runs_an_engine_at_the_speed_that_is_asked_for():
+    scores = vigym.evaluate("vigym/Engine-v0", "governor", EPISODES, 100)
+    assert (scores.column("return_") >= 0.8 * scores.column("length")).all()
+    assert scores.unconverged_episodes == 0
+
+
 def test_a_steady_crank_walks_at_the_speed_that_is_asked_for():
     scores = vigym.evaluate("vigym/Jansen-v0", "steady", EPISODES, 100)
     assert scores.column("speed") == pytest.approx(np.full(EPISODES, 0.6), rel=0.05)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from vigym.control.kinematics.delta import delta_angles
+from vigym.control.kinematics.engine import lever, piston_height
 from vigym.control.kinematics.jansen import ROWS, feet
 from vigym.control.kinematics.stewart import stewart_strokes
 from vigym.envs.registry import ENVIRONMENTS, ZOO
@@ -104,3 +105,18 @@ def test_jansen_s_lengths_carry_the_shaft_level():
     assert len(step) > 0.5 * len(path)  # more than half of a turn on the ground
     assert np.ptp(step[:, 0]) == pytest.approx(0.65, abs=0.01)
     assert np.ptp(path[:, 1]) == pytest.approx(0.224, abs=0.001)
+
+
+def test_the_piston_is_where_the_crank_puts_it():
+    sim = gym.make("vigym/Engine-v0").unwrapped.sim
+    for crank in np.random.default_rng(0).uniform(-np.pi, np.pi, SAMPLES):
+        sim.reset({"crank": crank}, {"crank": 1.0})
+        # of the centres of mass; that of the piston is 0.3 m above its pin
+        piston, shaft = sim.body_position("piston"), sim.body_position("flywheel")
+        assert piston[2] - 0.3 - shaft[2] == pytest.approx(piston_height(crank), abs=1e-9)
+        assert sim.joint_velocities[2] == pytest.approx(lever(crank), abs=1e-9)
+
+
+def test_steam_does_not_turn_a_crank_in_a_dead_centre():
+    """The rod's line passes through the shaft: all work of the steam is zero to second order."""
+    assert lever(np.array((-0.5 * np.pi, 0.5 * np.pi))) == pytest.approx(np.zeros(2), abs=1e-15)

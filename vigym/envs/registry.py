@@ -116,6 +116,7 @@ ENVIRONMENTS = (
     Entry("vigym/Stewart-v0", f"{ZOO}.stewart:Stewart", 400),
     Entry("vigym/Excavator-v0", f"{ZOO}.excavator:Excavator", 300),
     Entry("vigym/Jansen-v0", f"{ZOO}.jansen:Jansen", 400),
+    Entry("vigym/Engine-v0", f"{ZOO}.engine:Engine", 400),
     Entry("vigym/Robot-v0", "vigym.envs.tasks.robot:Robot", 1000),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )

@@ -19,6 +19,7 @@ from vigym.control import (
 )
 from vigym.control.energy_swing_up import EnergySwingUp
 from vigym.control.kinematics.delta import delta_angles
+from vigym.control.kinematics.engine import Governor
 from vigym.control.kinematics.excavator import cylinder_strokes
 from vigym.control.kinematics.inverse import Inverse
 from vigym.control.kinematics.steady import Steady
@@ -126,6 +127,10 @@ def _steady(context: Context, **parameters: float) -> Controller:
     return Steady(**parameters)
 
 
+def _governor(context: Context, **parameters: float) -> Controller:
+    return Governor(**parameters)
+
+
 def _undulation(context: Context, **parameters: float) -> Controller:
     return lateral_undulation(context.action_count, snake.ACTION_SCALE, **parameters)
 
@@ -217,6 +222,7 @@ BUILTIN = {
             "inverse", _inverse, ["lead"], "follow by inverse kinematics", tuple(INVERSE)
         ),
         _entry("steady", _steady, Steady, "turn the crank steadily", "vigym/Jansen-v0"),
+        _entry("governor", _governor, Governor, "force by the lever", "vigym/Engine-v0"),
         _entry(
             "lateral_undulation", _undulation, lateral_undulation, "waves from head to tail", SNAKE
         ),
