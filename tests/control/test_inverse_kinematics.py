@@ -9,7 +9,7 @@ EPISODES = 2
 
 
 @pytest.mark.parametrize(
-    ("name", "share"), [("Delta", 0.88), ("Stewart", 0.94), ("Excavator", 0.82)]
+    ("name", "share"), [("Delta", 0.88), ("Stewart", 0.94), ("Excavator", 0.82), ("Gripper", 0.95)]
 )
 @pytest.mark.parametrize("seed", [100, 200])
 def test_inverse_kinematics_follow_a_command(name, share, seed):

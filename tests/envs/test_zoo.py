@@ -6,12 +6,14 @@ import pytest
 
 from vigym.control.kinematics.delta import delta_angles
 from vigym.control.kinematics.engine import lever, piston_height
+from vigym.control.kinematics.gripper import finger_angle
 from vigym.control.kinematics.jansen import ROWS, feet
 from vigym.control.kinematics.stewart import stewart_strokes
 from vigym.envs.registry import ENVIRONMENTS, ZOO
 from vigym.evaluation.builtin import INVERSE
 
 NAMES = [entry.id for entry in ENVIRONMENTS if entry.task.startswith(ZOO)]
+GRIPPER = "vigym/Gripper-v0"  # its place is that of the ball, which no motor moves
 CONTROL_STEPS, HELD = 50, 5  # in an episode; of one random action
 SAMPLES = 20
 
@@ -45,7 +47,7 @@ def test_loops_stay_closed_and_energy_is_balanced(name, seed):
     assert finer_surplus <= 0.5 * surplus  # of second order without impacts, of first with them
 
 
-@pytest.mark.parametrize("name", INVERSE)
+@pytest.mark.parametrize("name", [name for name in INVERSE if name != GRIPPER])
 def test_closed_forms_are_the_inverse_of_the_mechanism(name):
     """The simulator closes the loops of random motor positions; the place that it finds leads back to them."""
     env = gym.make(name).unwrapped
@@ -120,3 +122,32 @@ def test_the_piston_is_where_the_crank_puts_it():
 def test_steam_does_not_turn_a_crank_in_a_dead_centre():
     """The rod's line passes through the shaft: all work of the steam is zero to second order."""
     assert lever(np.array((-0.5 * np.pi, 0.5 * np.pi))) == pytest.approx(np.zeros(2), abs=1e-15)
+
+
+def test_fingers_open_as_wide_as_their_angle_tells_and_pads_stay_upright():
+    sim = gym.make(GRIPPER).unwrapped.sim
+    for angle in np.random.default_rng(0).uniform(-0.5, 0.5, SAMPLES):
+        sim.reset({"drive": angle})
+        right, left = sim.body_position("pad_right"), sim.body_position("pad_left")
+        opening = right[1] - left[1] - 0.01  # pads are 10 mm thick
+        assert finger_angle(opening) == pytest.approx(angle, abs=1e-8)
+        assert right[2] == pytest.approx(left[2], abs=1e-9)
+        assert np.abs(sim.body_orientation("pad_right")[1:]).max() < 1e-9
+
+
+def test_a_ball_between_closed_pads_is_held_by_friction_alone():
+    """By virtual work the torque of the drive presses, less the weights that pads lift as they close."""
+    env = gym.make(GRIPPER).unwrapped
+    env.reset(seed=0)
+    for target in (-1.0, 0.0):  # closes, then lifts
+        for _ in range(40):
+            _, _, _, _, info = env.step(np.array((target, -1.0), dtype=np.float32))
+    # of each finger: both cranks, their centres half as far, the pad, and half of the ball
+    weight = 9.81 * (0.04 + 0.05 + 0.05)
+    angle = finger_angle(np.array(0.06))
+    press = (0.5 * 4.0 + 0.1 * np.sin(angle) * weight) / (0.1 * np.cos(angle))
+    pads = env.sim.contacts.force[-2:]
+    assert np.sort(pads[:, 1]) == pytest.approx((-press, press), rel=1e-6)
+    assert np.abs(pads[:, 2]) == pytest.approx(np.full(2, 0.5 * 0.1 * 9.81), rel=1e-6)
+    assert info["place"] == pytest.approx((0.0, 0.15), abs=0.005)
+    assert info["slip"] < 1e-6

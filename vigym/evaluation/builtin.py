@@ -21,6 +21,7 @@ from vigym.control.energy_swing_up import EnergySwingUp
 from vigym.control.kinematics.delta import delta_angles
 from vigym.control.kinematics.engine import Governor
 from vigym.control.kinematics.excavator import cylinder_strokes
+from vigym.control.kinematics.gripper import holding_positions
 from vigym.control.kinematics.inverse import Inverse
 from vigym.control.kinematics.steady import Steady
 from vigym.control.kinematics.stewart import stewart_strokes
@@ -45,6 +46,7 @@ INVERSE = {
     "vigym/Delta-v0": delta_angles,
     "vigym/Stewart-v0": stewart_strokes,
     "vigym/Excavator-v0": cylinder_strokes,
+    "vigym/Gripper-v0": holding_positions,
 }
 # gains over the efforts of the joints, which have dampers of their own [1/rad, s/rad]
 CHAIN_KP, CHAIN_KD = 3.0, 0.04
