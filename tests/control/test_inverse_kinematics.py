@@ -24,6 +24,14 @@ def test_a_governor_runs_an_engine_at_the_speed_that_is_asked_for():
     assert scores.unconverged_episodes == 0
 
 
+def test_balanced_wheels_drive_at_the_speed_and_height_that_are_asked_for():
+    scores = vigym.evaluate("vigym/WheelLeg-v0", "balance", EPISODES, 100)
+    assert (scores.column("length") == 400).all()  # no fall
+    largest = (1.0 + 0.5) * 400  # of speed and height
+    assert (scores.column("return_") >= 0.9 * largest).all()
+    assert scores.unconverged_episodes == 0
+
+
 def test_a_steady_crank_walks_at_the_speed_that_is_asked_for():
     scores = vigym.evaluate("vigym/Jansen-v0", "steady", EPISODES, 100)
     assert scores.column("speed") == pytest.approx(np.full(EPISODES, 0.6), rel=0.05)

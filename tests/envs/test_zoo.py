@@ -9,6 +9,7 @@ from vigym.control.kinematics.engine import lever, piston_height
 from vigym.control.kinematics.gripper import finger_angle
 from vigym.control.kinematics.jansen import ROWS, feet
 from vigym.control.kinematics.stewart import stewart_strokes
+from vigym.control.kinematics.wheel_leg import RADIUS, hip_angle
 from vigym.envs.registry import ENVIRONMENTS, ZOO
 from vigym.evaluation.builtin import INVERSE
 
@@ -151,3 +152,11 @@ def test_a_ball_between_closed_pads_is_held_by_friction_alone():
     assert np.abs(pads[:, 2]) == pytest.approx(np.full(2, 0.5 * 0.1 * 9.81), rel=1e-6)
     assert info["place"] == pytest.approx((0.0, 0.15), abs=0.005)
     assert info["slip"] < 1e-6
+
+
+def test_wheels_stand_under_the_hips_at_any_height():
+    sim = gym.make("vigym/WheelLeg-v0").unwrapped.sim
+    for height in np.random.default_rng(0).uniform(0.26, 0.47, SAMPLES):
+        hip = float(hip_angle(np.array(height)))
+        sim.reset({"root": (0.0, height - 0.3, 0.0), "hip_front": hip, "hip_rear": hip})
+        assert sim.body_position("wheel") == pytest.approx((0.0, 0.0, RADIUS), abs=1e-9)

@@ -25,6 +25,7 @@ from vigym.control.kinematics.gripper import holding_positions
 from vigym.control.kinematics.inverse import Inverse
 from vigym.control.kinematics.steady import Steady
 from vigym.control.kinematics.stewart import stewart_strokes
+from vigym.control.kinematics.wheel_leg import Balance
 from vigym.control.serpenoid import lateral_undulation
 from vigym.envs.episode import effort_limits
 from vigym.envs.tasks import snake, snake_sidewinding
@@ -133,6 +134,10 @@ def _governor(context: Context, **parameters: float) -> Controller:
     return Governor(**parameters)
 
 
+def _balance(context: Context, **parameters: float) -> Controller:
+    return Balance(**parameters)
+
+
 def _undulation(context: Context, **parameters: float) -> Controller:
     return lateral_undulation(context.action_count, snake.ACTION_SCALE, **parameters)
 
@@ -225,6 +230,7 @@ BUILTIN = {
         ),
         _entry("steady", _steady, Steady, "turn the crank steadily", "vigym/Jansen-v0"),
         _entry("governor", _governor, Governor, "force by the lever", "vigym/Engine-v0"),
+        _entry("balance", _balance, Balance, "balance on the wheels", "vigym/WheelLeg-v0"),
         _entry(
             "lateral_undulation", _undulation, lateral_undulation, "waves from head to tail", SNAKE
         ),
