@@ -66,6 +66,15 @@ ARGUMENTS = {
         *("-c", "steady", "-o", "frame_skip=8"),
         *(*camera(5.0, x=0.4, z=0.6), "--seconds", "1.1"),
     ),
+    "Engine-v0": ("-c", "governor", *camera(3.2, z=0.65, elevation=0.2), "--seconds", "1.9"),
+    "Gripper-v0": (
+        *("-c", "inverse", "-o", "frame_skip=12"),
+        *(*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),
+    ),
+    "WheelLeg-v0": (
+        *("-c", "balance", "-o", "frame_skip=8"),
+        *(*camera(2.6, z=0.25), "--seconds", "2.4"),
+    ),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),

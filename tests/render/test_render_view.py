@@ -55,8 +55,11 @@ def swung(mech, value):
 
 # Largest angle; legs that are all stretched to one side are beyond the room of a camera that follows.
 # Arms of the delta robot end at 0.9 rad. The room for a linkage is that of random poses, which are hardly ever
-# those with all spindles out.
-TURNS = {"quadruped": math.pi / 6.0, "half_cheetah": math.pi / 20.0, "delta": 0.8, "stewart": 0.5}
+# those with all spindles out. The piston of the engine goes a quarter of the angle [m] to either side.
+TURNS = {
+    **{"quadruped": math.pi / 6.0, "half_cheetah": math.pi / 20.0},
+    **{"delta": 0.8, "stewart": 0.5, "engine": 0.3},
+}
 
 
 @pytest.mark.parametrize("size", [(480, 480), (640, 360)])

@@ -68,6 +68,8 @@ def moments(solid, mass: float) -> np.ndarray:
     if isinstance(solid, Box):
         x, y, z = solid.size**2 * mass / 12
         return np.diag([y + z, x + z, x + y])
+    if isinstance(solid, Sphere):
+        return 0.4 * mass * solid.radius**2 * np.eye(3)
     across = mass * (3 * solid.radius**2 + solid.length**2) / 12
     return np.diag([across, across, mass * solid.radius**2 / 2])
 

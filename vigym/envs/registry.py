@@ -116,6 +116,9 @@ ENVIRONMENTS = (
     Entry("vigym/Stewart-v0", f"{ZOO}.stewart:Stewart", 400),
     Entry("vigym/Excavator-v0", f"{ZOO}.excavator:Excavator", 300),
     Entry("vigym/Jansen-v0", f"{ZOO}.jansen:Jansen", 400),
+    Entry("vigym/Engine-v0", f"{ZOO}.engine:Engine", 400),
+    Entry("vigym/Gripper-v0", f"{ZOO}.gripper:Gripper", 200),
+    Entry("vigym/WheelLeg-v0", f"{ZOO}.wheel_leg:WheelLeg", 400),
     Entry("vigym/Robot-v0", "vigym.envs.tasks.robot:Robot", 1000),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )

@@ -19,10 +19,13 @@ from vigym.control import (
 )
 from vigym.control.energy_swing_up import EnergySwingUp
 from vigym.control.kinematics.delta import delta_angles
+from vigym.control.kinematics.engine import Governor
 from vigym.control.kinematics.excavator import cylinder_strokes
+from vigym.control.kinematics.gripper import holding_positions
 from vigym.control.kinematics.inverse import Inverse
 from vigym.control.kinematics.steady import Steady
 from vigym.control.kinematics.stewart import stewart_strokes
+from vigym.control.kinematics.wheel_leg import Balance
 from vigym.control.serpenoid import lateral_undulation
 from vigym.envs.episode import effort_limits
 from vigym.envs.tasks import snake, snake_sidewinding
@@ -44,6 +47,7 @@ INVERSE = {
     "vigym/Delta-v0": delta_angles,
     "vigym/Stewart-v0": stewart_strokes,
     "vigym/Excavator-v0": cylinder_strokes,
+    "vigym/Gripper-v0": holding_positions,
 }
 # gains over the efforts of the joints, which have dampers of their own [1/rad, s/rad]
 CHAIN_KP, CHAIN_KD = 3.0, 0.04
@@ -124,6 +128,14 @@ def _inverse(context: Context, **parameters: float) -> Controller:
 
 def _steady(context: Context, **parameters: float) -> Controller:
     return Steady(**parameters)
+
+
+def _governor(context: Context, **parameters: float) -> Controller:
+    return Governor(**parameters)
+
+
+def _balance(context: Context, **parameters: float) -> Controller:
+    return Balance(**parameters)
 
 
 def _undulation(context: Context, **parameters: float) -> Controller:
@@ -217,6 +229,8 @@ BUILTIN = {
             "inverse", _inverse, ["lead"], "follow by inverse kinematics", tuple(INVERSE)
         ),
         _entry("steady", _steady, Steady, "turn the crank steadily", "vigym/Jansen-v0"),
+        _entry("governor", _governor, Governor, "force by the lever", "vigym/Engine-v0"),
+        _entry("balance", _balance, Balance, "balance on the wheels", "vigym/WheelLeg-v0"),
         _entry(
             "lateral_undulation", _undulation, lateral_undulation, "waves from head to tail", SNAKE
         ),

@@ -200,11 +200,13 @@ def _closed_poses(mech: Mechanism, unlimited: float, held: Collection[str]) -> P
     system = LoopSystem(tree, frames, constraints, np.full(len(closing), unlimited))
     motion = generator.uniform(-np.pi, np.pi, (count, tree.dofs))
     joints = [joint for joint in mech.tree_joints for _ in range(joint.dofs)]
-    moving = np.tile([joint.name not in held for joint in joints], (count, 1))
-    for dof in np.flatnonzero(moving[0] & ~tree.is_rotation):
+    moving = np.array([joint.name not in held for joint in joints])
+    for dof in np.flatnonzero(moving & ~tree.is_rotation):
         motion[:, dof] = generator.choice(slide_range(joints[dof], unlimited), count)
-    start = tree.integrate_rates(np.repeat(tree.zero[None], count, axis=0), motion * moving)
-    closed = close_loops(system, start, moving)
+    # What couplings tie to other degrees of freedom follows from these.
+    rates = (motion * moving)[:, tree.independent] @ tree.velocity_map.T
+    start = tree.integrate_rates(np.repeat(tree.zero[None], count, axis=0), rates)
+    closed = close_loops(system, start, np.tile(moving[tree.independent], (count, 1)))
     return tree.poses(closed.coordinates[closed.gap < CLOSED])
 
 
