@@ -43,7 +43,7 @@ ARGUMENTS = {
     "SnakeSidewinding-v0": (*camera(4.0, x=-0.4, y=1.4, azimuth=0.2), "--seconds", "3"),
     "InvertedPendulum-v0": (*camera(3.0, z=0.2), "--seconds", "3"),
     "StandardDoublePendulum-v0": (*camera(4.0, z=0.5), "--seconds", "3"),
-    "Reacher-v0": ("-c", "random", *camera(0.9, elevation=1.2), "--seconds", "1"),
+    "Reacher-v0": (*camera(0.9, elevation=1.2), "--seconds", "1"),
     "HalfCheetah-v0": (*camera(6.5, x=2.0, z=0.4), "--seconds", "1.5"),
     "Hopper-v0": (*camera(5.5, x=1.5, z=0.7), "--seconds", "1.2"),
     "Walker2d-v0": (*camera(5.5, x=1.5, z=0.7), "--seconds", "1.5"),
