@@ -62,10 +62,7 @@ ARGUMENTS = {
         *("-c", "inverse", "-o", "frame_skip=20"),
         *(*camera(17.0, x=3.0, z=1.5, azimuth=-1.2, elevation=0.25), "--seconds", "5.8"),
     ),
-    "Jansen-v0": (
-        *("-c", "steady", "-o", "frame_skip=8"),
-        *(*camera(5.0, x=0.4, z=0.6), "--seconds", "1.1"),
-    ),
+    "Jansen-v0": (*camera(5.0, x=0.4, z=0.6), "--seconds", "1.1"),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),
