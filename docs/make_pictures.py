@@ -43,7 +43,7 @@ ARGUMENTS = {
     "SnakeSidewinding-v0": (*camera(4.0, x=-0.4, y=1.4, azimuth=0.2), "--seconds", "3"),
     "InvertedPendulum-v0": (*camera(3.0, z=0.2), "--seconds", "3"),
     "StandardDoublePendulum-v0": (*camera(4.0, z=0.5), "--seconds", "3"),
-    "Reacher-v0": ("-c", "random", *camera(0.9, elevation=1.2), "--seconds", "1"),
+    "Reacher-v0": (*camera(0.9, elevation=1.2), "--seconds", "1"),
     "HalfCheetah-v0": (*camera(6.5, x=2.0, z=0.4), "--seconds", "1.5"),
     "Hopper-v0": (*camera(5.5, x=1.5, z=0.7), "--seconds", "1.2"),
     "Walker2d-v0": (*camera(5.5, x=1.5, z=0.7), "--seconds", "1.5"),
@@ -62,10 +62,7 @@ ARGUMENTS = {
         *("-c", "inverse", "-o", "frame_skip=20"),
         *(*camera(17.0, x=3.0, z=1.5, azimuth=-1.2, elevation=0.25), "--seconds", "5.8"),
     ),
-    "Jansen-v0": (
-        *("-c", "steady", "-o", "frame_skip=8"),
-        *(*camera(5.0, x=0.4, z=0.6), "--seconds", "1.1"),
-    ),
+    "Jansen-v0": (*camera(5.0, x=0.4, z=0.6), "--seconds", "1.1"),
     "Engine-v0": ("-c", "governor", *camera(3.2, z=0.65, elevation=0.2), "--seconds", "1.9"),
     "Gripper-v0": (
         *("-c", "inverse", "-o", "frame_skip=12"),

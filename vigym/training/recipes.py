@@ -162,6 +162,18 @@ PPO = {
         learning_rate="lin_3e-4",
         algorithm=_PPO | {"n_steps": 256, "batch_size": 64, "policy_kwargs": {"log_std_init": 0.0}},
     ),
+    # Rewards of an action follow within tenths of a second.
+    "vigym/Reacher-v0": Recipe(
+        n_timesteps=1_000_000,
+        success=Success("distance", 0.0, 0.03, seconds=0.2),
+        algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -1.0}},
+    ),
+    # Success is 0.8 of the way at the desired speed.
+    "vigym/Jansen-v0": Recipe(
+        n_timesteps=150_000,
+        success=Success("x_position", 3.84, inf, seconds=0.0),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+    ),
 }
 
 # One gradient step per four control steps: 16 after each step of the 64 environments.
