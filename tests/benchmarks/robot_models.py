@@ -63,6 +63,8 @@ def mujoco_robot(
             body.remove(geom)
     for element in [*root.iter("geom"), *root.iter("connect"), *root.iter("weld")]:
         element.attrib |= softness.attributes
+    for joint in root.findall("worldbody//joint"):
+        joint.attrib |= {f"{name}limit": value for name, value in softness.attributes.items()}
     off = options.disabled if softness.safe else (*options.disabled, "refsafe")
     for option in root.iter("option"):
         option.attrib |= options.values
