@@ -163,9 +163,7 @@ def mujoco_loops(
         lambda _: None
     )  # they are counted; left alone it prints them and writes a file
     bars = setting.bars
-    model = mujoco_chain(
-        bars, setting.timestep, integrator, stiffness(factor, setting.timestep), tuned
-    )
+    model = mujoco_chain(bars, setting.timestep, integrator, factor, tuned)
     data = mujoco.MjData(model)
 
     def watch(instants: int, gap: float = APART) -> Record:
@@ -186,13 +184,6 @@ def mujoco_loops(
     return Contender(name + (", tuned" if tuned else ""), job, watch)
 
 
-def stiffness(factor: float | None, timestep: float) -> str:
-    """Attributes of a critically damped constraint of the highest impedance MuJoCo takes."""
-    if factor is None:
-        return ""
-    return f'solref="{factor * timestep!r} 1" solimp="0.9999 0.9999 0.001 0.5 2"'
-
-
 def stiffest(setting: Setting, integrator: str = "Euler") -> float | None:
     """The smallest of FACTORS with which MuJoCo keeps the chain together, or None where none does."""
     for factor in FACTORS:
@@ -209,9 +200,7 @@ def mujoco_rollout(
     from mujoco.rollout import Rollout
 
     mujoco.set_mju_user_warning(lambda _: None)
-    model = mujoco_chain(
-        setting.bars, setting.timestep, "Euler", stiffness(factor, setting.timestep), tuned
-    )
+    model = mujoco_chain(setting.bars, setting.timestep, "Euler", factor, tuned)
     data = mujoco.MjData(model)
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS
     initial = np.zeros((len(start), mujoco.mj_stateSize(model, full)))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from chain_models import GRAVITY, MASS, THICKNESS
+from robot_models import Options, Softness, mujoco_robot
 
 import vigym
 
@@ -234,7 +235,11 @@ def vigym_chain(bars: list[Bar]) -> vigym.Mechanism:
 
 
 def mujoco_chain(
-    bars: list[Bar], timestep: float, integrator: str, stiffness: str = "", tuned: bool = False
+    bars: list[Bar],
+    timestep: float,
+    integrator: str,
+    factor: float | None = None,
+    tuned: bool = False,
 ) -> mujoco.MjModel:
     """The chain for MuJoCo, each loop closed by one `connect` (enough: the tree cannot leave the plane).
 
@@ -242,35 +247,14 @@ def mujoco_chain(
         bars: the chain.
         timestep: [s].
         integrator: "Euler", "implicitfast" or "RK4".
-        stiffness: solref and solimp attributes of the constraints, or MuJoCo's defaults.
+        factor: time constant of the constraints in steps, or MuJoCo's defaults.
         tuned: use the fastest options found instead of MuJoCo's defaults.
     """
-    import mujoco
-
-    inside = "".join(_mjcf(bars, i) for i in range(len(bars)) if bars[i].parent < 0)
-    loops = "".join(
-        f'<connect body1="{bar.name}" body2="{right.name}" anchor="{bar.length!r} 0 0" {stiffness}/>'
-        for right, bar in [(bars[i], bars[j]) for i, j in loops_of(bars)]
-    )
-    flags = " ".join(f'{name}="disable"' for name in (*UNUSED, *(TUNED if tuned else ())))
-    options = f'integrator="{integrator}" gravity="0 0 {-GRAVITY}"' + (
-        ' jacobian="dense"' if tuned else ""
-    )
-    return mujoco.MjModel.from_xml_string(
-        f'<mujoco><option timestep="{timestep!r}" {options}><flag {flags}/></option>'
-        f"<worldbody>{inside}</worldbody><equality>{loops}</equality></mujoco>"
-    )
-
-
-def _mjcf(bars: list[Bar], i: int) -> str:
-    bar = bars[i]
-    half, diagonal = float(relative(bars)[i]) / 2, " ".join(map(repr, bar.inertia))
-    inside = "".join(_mjcf(bars, j) for j in range(len(bars)) if bars[j].parent == i)
-    return (
-        f'<body name="{bar.name}" pos="{float(bar.arm[0])!r} 0 {float(bar.arm[1])!r}" '
-        f'quat="{float(np.cos(half))!r} 0 {float(np.sin(half))!r} 0"><joint type="hinge" axis="0 1 0"/>'
-        f'<inertial pos="{bar.length / 2!r} 0 0" mass="{MASS}" diaginertia="{diagonal}"/>{inside}</body>'
-    )
+    softness = Softness(None if factor is None else factor * timestep)
+    disabled = (*UNUSED, *(TUNED if tuned else ()))
+    jacobian = "dense" if tuned else "auto"
+    options = Options(integrator=integrator, jacobian=jacobian, disabled=disabled)
+    return mujoco_robot(vigym_chain(bars), timestep, softness, options)
 
 
 def _spatial(point: np.ndarray) -> tuple[float, float, float]:

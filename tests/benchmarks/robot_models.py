@@ -1,9 +1,9 @@
-"""A vigym mechanism of hinges and slides written as a MuJoCo model, and what both are measured by."""
+"""A vigym mechanism in MuJoCo, and what both are measured by."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import xml.etree.ElementTree as ET
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +11,6 @@ import numpy as np
 from vigym import Mechanism
 from vigym.mechanism.elements.contacts import contact_features
 from vigym.mechanism.elements.joints import Joint
-from vigym.mechanism.elements.shapes import Box, Sphere
-from vigym.mechanism.topology.joint_frames import relative_pose
 from vigym.spatial import batch_rotation_matrix
 
 if TYPE_CHECKING:
@@ -29,8 +27,8 @@ class Softness:
     safe: bool = True  # time constants below two steps are raised to two
 
     @property
-    def attributes(self) -> str:
-        return "" if self.solref is None else f'solref="{self.solref!r} 1" solimp="{SOLIMP}"'
+    def attributes(self) -> dict[str, str]:
+        return {} if self.solref is None else {"solref": f"{self.solref!r} 1", "solimp": SOLIMP}
 
 
 @dataclass(frozen=True)
@@ -45,77 +43,33 @@ class Options:
     solver: str = "Newton"
 
     @property
+    def values(self) -> dict[str, str]:
+        return {name: str(value) for name, value in asdict(self).items() if name != "disabled"}
+
+    @property
     def attributes(self) -> str:
-        return (
-            f'cone="{self.cone}" integrator="{self.integrator}" jacobian="{self.jacobian}" '
-            f'iterations="{self.iterations}" solver="{self.solver}"'
-        )
+        return " ".join(f'{name}="{value}"' for name, value in self.values.items())
 
 
 def mujoco_robot(
     mech: Mechanism, timestep: float, softness: Softness, options: Options
 ) -> mujoco.MjModel:
-    """The same bodies, hinges, motors (position, clipped) and collisions; every loop is closed by one `connect`."""
+    """What the mechanism writes as MJCF, without drawn shapes, which MuJoCo moves, too."""
     import mujoco
 
-    inside = "".join(
-        _mjcf(mech, joint, softness) for joint in mech.tree_joints if joint.parent == "world"
-    )
-    loops = "".join(_connect(mech, joint, softness) for joint in mech.closing_joints)
-    motors = "".join(
-        f'<general joint="{m.joint}" gainprm="{m.kp!r}" biastype="affine" biasprm="0 {-m.kp!r} {-m.kd!r}" '
-        f'forcelimited="true" forcerange="{-m.effort!r} {m.effort!r}"/>'
-        for m in (mech.motors[name] for name in mech.motor_names)
-    )
+    root = ET.fromstring(mech.to_mjcf(timestep=timestep))
+    for body in [*root.iter("worldbody"), *root.iter("body")]:
+        for geom in body.findall("geom[@contype='0']"):
+            body.remove(geom)
+    for element in [*root.iter("geom"), *root.iter("connect"), *root.iter("weld")]:
+        element.attrib |= softness.attributes
+    for joint in root.findall("worldbody//joint"):
+        joint.attrib |= {f"{name}limit": value for name, value in softness.attributes.items()}
     off = options.disabled if softness.safe else (*options.disabled, "refsafe")
-    flags = " ".join(f'{name}="disable"' for name in off)
-    return mujoco.MjModel.from_xml_string(
-        f'<mujoco><option timestep="{timestep!r}" gravity="{_text(mech.gravity)}" {options.attributes}>'
-        f"<flag {flags}/></option><worldbody>"
-        f'<geom type="plane" size="0 0 1" contype="2" conaffinity="1" friction="0 0 0" '
-        f"{softness.attributes}/>{inside}</worldbody>"
-        f"<equality>{loops}</equality><actuator>{motors}</actuator></mujoco>"
-    )
-
-
-def _mjcf(mech: Mechanism, joint: Joint, softness: Softness) -> str:
-    body = mech.bodies[joint.child]
-    pose, turn = (
-        relative_pose(mech, joint.parent, joint.child),
-        batch_rotation_matrix(body.orientation),
-    )
-    i = body.inertia
-    moments = i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]
-    place, axis = turn.T @ (joint.position - body.position), turn.T @ joint.axis
-    kind = "slide" if joint.type == "prismatic" else "hinge"
-    hinge = f'<joint name="{joint.name}" type="{kind}" pos="{_text(place)}" axis="{_text(axis)}"/>'
-    inside = "".join(
-        _mjcf(mech, each, softness) for each in mech.tree_joints if each.parent == body.name
-    )
-    geoms = "".join(
-        _geom(one, softness) for one in mech.collisions.values() if one.body == body.name
-    )
-    return (
-        f'<body name="{body.name}" pos="{_text(pose[:3])}" quat="{_text(pose[3:])}">'
-        f"{'<freejoint/>' if joint.type == 'floating' else hinge}"
-        f'<inertial pos="0 0 0" mass="{body.mass!r}" fullinertia="{_text(moments)}"/>{geoms}{inside}</body>'
-    )
-
-
-def _geom(collision, softness: Softness) -> str:
-    shape = collision.shape
-    assert isinstance(shape, Box | Sphere)
-    size = np.asarray(shape.size) / 2 if isinstance(shape, Box) else [shape.radius]
-    return (
-        f'<geom type="{shape.kind}" size="{_text(size)}" pos="{_text(shape.position)}" contype="1" conaffinity="2" '
-        f'quat="{_text(shape.orientation)}" friction="{float(collision.friction[0])!r} 0 0" condim="3" '
-        f"{softness.attributes}/>"
-    )
-
-
-def _connect(mech: Mechanism, joint: Joint, softness: Softness) -> str:
-    anchor = anchors(mech, joint)[0]
-    return f'<connect body1="{joint.parent}" body2="{joint.child}" anchor="{_text(anchor)}" {softness.attributes}/>'
+    for option in root.iter("option"):
+        option.attrib |= options.values
+        ET.SubElement(option, "flag", dict.fromkeys(off, "disable"))
+    return mujoco.MjModel.from_xml_string(ET.tostring(root, encoding="unicode"))
 
 
 def anchors(mech: Mechanism, joint: Joint) -> tuple[np.ndarray, np.ndarray]:
@@ -164,7 +118,3 @@ def heading(turns: np.ndarray) -> np.ndarray:
     """Angle about the vertical (n,) [rad], without jumps, of orientations (n, 4)."""
     w, x, y, z = turns.T
     return np.unwrap(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
-
-
-def _text(values: Iterable[float]) -> str:
-    return " ".join(repr(float(value)) for value in values)

@@ -73,6 +73,7 @@ def write_drawing(file):
 WRITERS = {
     "text.txt": lambda file: write_file(file, "text"),
     "robot.urdf": lambda file: mechanism().to_urdf(file),
+    "robot.xml": lambda file: mechanism().to_mjcf(file),
     "policy.safetensors": write_policy,
     "film.mp4": write_film,
     "film.gif": write_film,

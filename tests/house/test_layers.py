@@ -76,7 +76,7 @@ ARROWS = {
     "__main__": {"cli"},
 }
 # file: the layers above it that its methods import when they are called
-LATE = {"vigym/mechanism/mechanism.py": {"urdf"}}  # `to_urdf`
+LATE = {"vigym/mechanism/writable.py": {"mjcf", "urdf"}}  # `to_mjcf`, `to_urdf`
 # layer: the libraries it may import, beside Python's own
 LIBRARIES = {
     "ownership": set(),

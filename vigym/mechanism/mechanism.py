@@ -1,12 +1,10 @@
 """Mechanism: bodies, joints, forces and contacts of a system, as an author writes it."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from vigym.mechanism.content import Elements
 from vigym.mechanism.elements import bodies, checks, collisions, contacts, couplings, joints, motors
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame
 from vigym.mechanism.elements.couplings import Skate
@@ -17,9 +15,10 @@ from vigym.mechanism.summary import summary
 from vigym.mechanism.topology.analysis import Structure, analyse_structure
 from vigym.mechanism.topology.graph import check_joint_closes_loop
 from vigym.mechanism.tracks.rows import with_tracks
+from vigym.mechanism.writable import Writable
 
 
-class Mechanism(Elements):
+class Mechanism(Writable):
     """Named bodies and joints at one assembly pose; every value is checked when it is added.
 
     Methods `add_...` return the new element. They raise MechanismError for a name that is taken,
@@ -484,16 +483,3 @@ class Mechanism(Elements):
             return summary(self, self.structure)
         except AssemblyError as error:
             return summary(self, error)
-
-    def to_urdf(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return this mechanism as a URDF file, loops included; write it to `path` if one is given.
-
-        `load_urdf` reads it back; it takes the ground as an argument. What URDF lacks is in
-        elements of vigym alone, which `docs/robots.md` lists.
-
-        Raises:
-            MechanismError: an element that a file cannot hold, such as a potential or a track.
-        """
-        from vigym.urdf.write.write import to_urdf
-
-        return to_urdf(self, path)

@@ -1,0 +1,1 @@
+"""Export of a Mechanism as an MJCF file."""
