@@ -52,7 +52,7 @@ ARGUMENTS = {
         *("-c", "zero", "-o", "terminate_when_unhealthy=False"),
         *(*camera(4.5, x=0.2, z=0.8), "--seconds", "1"),
     ),
-    "Delta-v0": ("-c", "inverse", *camera(3.2, z=-0.55, azimuth=-1.0), "--seconds", "1.8"),
+    "Delta-v0": (*camera(3.2, z=-0.55, azimuth=-1.0), "--seconds", "1.8"),
     # fewer control steps, so fewer pictures in a second
     "Stewart-v0": (
         *("-c", "inverse", "-o", "frame_skip=16"),

@@ -174,6 +174,19 @@ PPO = {
         success=Success("x_position", 3.84, inf, seconds=0.0),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
+    # At first random actions cost twenty times the power that tracking is worth.
+    "vigym/Stewart-v0": Recipe(
+        n_timesteps=1_000_000,
+        success=Success("error", 0.0, 0.5, seconds=7.0, share=0.9),
+        training={"power_weight": 0.0},
+        algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -2.0}},
+    ),
+    "vigym/Excavator-v0": Recipe(
+        n_timesteps=1_000_000,
+        success=Success("error", 0.0, 0.5, seconds=8.0, share=0.8),
+        training={"power_weight": 0.0},
+        algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -2.0}},
+    ),
 }
 
 # One gradient step per four control steps: 16 after each step of the 64 environments.
