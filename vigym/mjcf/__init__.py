@@ -1,1 +1,1 @@
-"""Import of MJCF files, MuJoCo's models: `load_mjcf`."""
+"""Import and export of MJCF files, MuJoCo's models: `load_mjcf`, `Mechanism.to_mjcf`."""
