@@ -63,7 +63,7 @@ ARGUMENTS = {
         *(*camera(17.0, x=3.0, z=1.5, azimuth=-1.2, elevation=0.25), "--seconds", "5.8"),
     ),
     "Jansen-v0": (*camera(5.0, x=0.4, z=0.6), "--seconds", "1.1"),
-    "Engine-v0": ("-c", "governor", *camera(3.2, z=0.65, elevation=0.2), "--seconds", "1.9"),
+    "Engine-v0": (*camera(3.2, z=0.65, elevation=0.2), "--seconds", "1.9"),
     "Gripper-v0": (
         *("-c", "inverse", "-o", "frame_skip=12"),
         *(*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),

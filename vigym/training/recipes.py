@@ -174,6 +174,13 @@ PPO = {
         success=Success("x_position", 3.84, inf, seconds=0.0),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
+    # Success is a speed within 1 rad/s of the command.
+    # Rewards of an action follow within tenths of a second.
+    "vigym/Engine-v0": Recipe(
+        n_timesteps=600_000,
+        success=Success("speed_error", -1.0, 1.0, seconds=6.0),
+        algorithm=_PPO | {"gamma": 0.95, "policy_kwargs": {"log_std_init": 0.0}},
+    ),
 }
 
 # One gradient step per four control steps: 16 after each step of the 64 environments.
