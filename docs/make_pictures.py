@@ -68,10 +68,7 @@ ARGUMENTS = {
         *("-c", "inverse", "-o", "frame_skip=12"),
         *(*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),
     ),
-    "WheelLeg-v0": (
-        *("-c", "balance", "-o", "frame_skip=8"),
-        *(*camera(2.6, z=0.25), "--seconds", "2.4"),
-    ),
+    "WheelLeg-v0": (*camera(3.2, x=0.85, z=0.25), "--seconds", "2.4"),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),
