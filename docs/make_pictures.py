@@ -64,10 +64,7 @@ ARGUMENTS = {
     ),
     "Jansen-v0": (*camera(5.0, x=0.4, z=0.6), "--seconds", "1.1"),
     "Engine-v0": (*camera(3.2, z=0.65, elevation=0.2), "--seconds", "1.9"),
-    "Gripper-v0": (
-        *("-c", "inverse", "-o", "frame_skip=12"),
-        *(*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),
-    ),
+    "Gripper-v0": (*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),
     "WheelLeg-v0": (*camera(3.2, x=0.85, z=0.25), "--seconds", "2.4"),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
