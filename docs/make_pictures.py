@@ -63,15 +63,9 @@ ARGUMENTS = {
         *(*camera(17.0, x=3.0, z=1.5, azimuth=-1.2, elevation=0.25), "--seconds", "5.8"),
     ),
     "Jansen-v0": (*camera(5.0, x=0.4, z=0.6), "--seconds", "1.1"),
-    "Engine-v0": ("-c", "governor", *camera(3.2, z=0.65, elevation=0.2), "--seconds", "1.9"),
-    "Gripper-v0": (
-        *("-c", "inverse", "-o", "frame_skip=12"),
-        *(*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),
-    ),
-    "WheelLeg-v0": (
-        *("-c", "balance", "-o", "frame_skip=8"),
-        *(*camera(2.6, z=0.25), "--seconds", "2.4"),
-    ),
+    "Engine-v0": (*camera(3.2, z=0.65, elevation=0.2), "--seconds", "1.9"),
+    "Gripper-v0": (*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),
+    "WheelLeg-v0": (*camera(3.2, x=0.85, z=0.25), "--seconds", "2.4"),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),

@@ -187,6 +187,32 @@ PPO = {
         training={"power_weight": 0.0},
         algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -2.0}},
     ),
+    # Success is a velocity within 0.25 m/s of the command for most of the time.
+    "vigym/WheelLeg-v0": Recipe(
+        n_timesteps=1_000_000,
+        success=Success("reward_velocity", 0.56, inf, seconds=8.0, share=0.8),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+    ),
+    # Success is a speed within 1 rad/s of the command.
+    # Rewards of an action follow within tenths of a second.
+    "vigym/Engine-v0": Recipe(
+        n_timesteps=600_000,
+        success=Success("speed_error", -1.0, 1.0, seconds=6.0),
+        algorithm=_PPO | {"gamma": 0.95, "policy_kwargs": {"log_std_init": 0.0}},
+    ),
+    # Success is a ball within 1.5 cm of its place for most of the time.
+    # Exploration that lasts for a third of a second: independent noise hardly lifts the ball.
+    "vigym/Gripper-v0": Recipe(
+        n_timesteps=500_000,
+        success=Success("error", 0.0, 0.3, seconds=3.0, share=0.9),
+        algorithm=_PPO
+        | {
+            "gamma": 0.95,
+            "use_sde": True,
+            "sde_sample_freq": 16,
+            "policy_kwargs": {"log_std_init": -1.0},
+        },
+    ),
 }
 
 # One gradient step per four control steps: 16 after each step of the 64 environments.
