@@ -53,15 +53,8 @@ ARGUMENTS = {
         *(*camera(4.5, x=0.2, z=0.8), "--seconds", "1"),
     ),
     "Delta-v0": (*camera(3.2, z=-0.55, azimuth=-1.0), "--seconds", "1.8"),
-    # fewer control steps, so fewer pictures in a second
-    "Stewart-v0": (
-        *("-c", "inverse", "-o", "frame_skip=16"),
-        *(*camera(4.6, z=0.9, elevation=0.3), "--seconds", "3.2"),
-    ),
-    "Excavator-v0": (
-        *("-c", "inverse", "-o", "frame_skip=20"),
-        *(*camera(17.0, x=3.0, z=1.5, azimuth=-1.2, elevation=0.25), "--seconds", "5.8"),
-    ),
+    "Stewart-v0": (*camera(4.6, z=0.9, elevation=0.3), "--seconds", "1.6"),
+    "Excavator-v0": (*camera(17.0, x=3.0, z=1.5, azimuth=-1.2, elevation=0.25), "--seconds", "2"),
     "Jansen-v0": (*camera(5.0, x=0.4, z=0.6), "--seconds", "1.1"),
     "Engine-v0": (*camera(3.2, z=0.65, elevation=0.2), "--seconds", "1.9"),
     "Gripper-v0": (*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),
