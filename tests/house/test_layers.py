@@ -97,7 +97,7 @@ LIBRARIES = {
     "referee": {"numpy", "mujoco"},
     "render": {"numpy", "pybullet", "PIL", "pygame", "viser"},
     "control": {"numpy"},
-    "policies": {"numpy", "safetensors"},
+    "policies": {"numpy", "onnx", "safetensors"},
     "envs": {"numpy", "gymnasium"},
     "wrappers": {"numpy", "gymnasium", "stable_baselines3", "tensordict", "torch"},
     "evaluation": {

@@ -8,6 +8,7 @@ import pytest
 
 import vigym
 from vigym.policies.network import Network, read_network, write_network
+from vigym.policies.onnx_model import write_onnx
 
 SIZES = [5, 7, 6, 2]
 
@@ -51,6 +52,23 @@ def test_actions_are_those_of_the_layers_in_double_precision(activation, squashe
     assert np.abs(found - expected).max() < 1e-5
     assert (found >= policy.low).all()
     assert (found <= policy.high).all()
+
+
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@pytest.mark.parametrize(("squashed", "clip"), [(False, 1.0), (True, np.inf)])
+def test_its_onnx_model_acts_as_it_does(tmp_path, activation, squashed, clip):
+    onnx = pytest.importorskip("onnx")
+    from onnx.reference import ReferenceEvaluator
+
+    policy, file = network(activation, squashed, clip), tmp_path / "policy.onnx"
+    write_onnx(policy, file)
+    model = onnx.load(file)
+    onnx.checker.check_model(model, full_check=True)
+    assert {entry.key: entry.value for entry in model.metadata_props} == {"env_id": "mine/Thing-v0"}
+    observations = np.random.default_rng(1).standard_normal((50, 5)).astype(np.float32)
+    (found,) = ReferenceEvaluator(model).run(None, {"observation": observations})
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, policy(observations, {}), rtol=0.0, atol=1e-5)
 
 
 def test_an_action_does_not_depend_on_its_batch():

@@ -62,8 +62,10 @@ def test_a_run_becomes_two_files(tmp_path, capsys):
     out, file = tmp_path / "run", tmp_path / "mine.safetensors"
     short = ("--episodes", 2, "--no-video", "-P", "n_envs=16", "-P", "n_steps=64")
     said(capsys, "train", PENDULUM, "--timesteps", 1024, *short, "--seed", 4, "--out", out)
-    told = said(capsys, "export", out, "--out", file, "-n", 3)
+    drawn = tmp_path / "mine.onnx"
+    told = said(capsys, "export", out, "--out", file, "-n", 3, "--onnx", drawn)
     assert "mean return" in told
+    assert drawn.is_file()
     policy, env = vigym.load_policy(file), gym.make(PENDULUM)
     observations = np.random.default_rng(0).standard_normal((100, 3))
     expected = load_model(out / "best" / "model.zip", env)(observations, {})

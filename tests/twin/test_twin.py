@@ -25,7 +25,7 @@ def pair(seed, types, *, h=0.01, order=2, **options):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_tree_of_all_joint_types(seed):
-    run_both(*pair(seed, np.random.default_rng(seed).permutation(TYPES), damping=0.3), steps=40)
+    run_both(*pair(seed, np.random.default_rng(seed).permutation(TYPES), damping=0.3), steps=20)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -35,16 +35,16 @@ def test_each_joint_type_under_a_free_root(kind):
 
 @pytest.mark.parametrize("kind", ["cylindrical", "planar", "universal", "floating"])
 def test_springs_and_dampers_that_differ_by_freedom(kind):
-    run_both(*pair(11, [kind, "revolute", kind], damping=0.3, per_freedom=True), steps=40)
+    run_both(*pair(11, [kind, "revolute", kind], damping=0.3, per_freedom=True), steps=20)
 
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_each_joint_type_with_the_fourth_order_step(kind):
-    run_both(*pair(20, [kind, "universal"], order=4), steps=20)
+    run_both(*pair(20, [kind, "universal"], order=4), steps=10)
 
 
 def test_bare_tree_without_springs_dampers_or_armature():
-    run_both(*pair(30, TYPES, springs=False, armature=False), steps=40)
+    run_both(*pair(30, TYPES, springs=False, armature=False), steps=20)
 
 
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "cylindrical", "planar", "universal"])

@@ -118,7 +118,6 @@ def test_contacts_take_power_by_the_mean_of_both_velocities():
     before, after = (d.pose(knot, 1).velocity[0] for knot in (step.knot2, step.knot3))
     contact, weight = d.contact(0), knot_weight(step.rho) * step.h
     assert contact.power * weight == pytest.approx(0.5 * (before**2 - after**2), rel=1e-6)
-    assert contact.power_error == pytest.approx(0.0, abs=1e-6)
     assert (
         accounting.power_taken_by_contacts(
             Fields(contact_count=2, contact=lambda c: Fields(power=1.0 + c))

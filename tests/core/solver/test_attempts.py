@@ -17,7 +17,6 @@ from vigym import Simulator
 from vigym.core.solver import attempts
 from vigym.core.solver.attempts import (
     BREAKING_CYCLES,
-    HALF_STEPS,
     INTERIOR_POINT,
     PROJECTIONS,
     REFINING,
@@ -112,7 +111,6 @@ OTHERS = {
     "tightened": (INTERIOR_POINT, TIGHTENING),
     "splitting": (SPLITTING,),
     "breaking cycles": (BREAKING_CYCLES,),
-    "half steps": (HALF_STEPS,),
 }
 
 
@@ -137,61 +135,55 @@ def test_all_methods_find_the_same_step(make, name):
     assert velocities_of(d, step) == pytest.approx(expected, abs=accuracy)
 
 
-def follow_attempts(monkeypatch, solves=None, turns_rims=False):
+def follow_attempts(monkeypatch, solves=None):
     """Let each attempt fail but those by one method; return the list of methods that are tried."""
     tried = []
 
     def attempt(d, step, lanes, method, tolerance):
         tried.append(method)
-        if turns_rims:
-            d.environment.rims_turned = True
         return np.bool_(method == solves), np.float64(2.0), np.float64(0.5), np.True_
 
     monkeypatch.setattr(attempts, "attempt", attempt)
     return tried
 
 
-SLOW = [BREAKING_CYCLES, HALF_STEPS, SPLITTING, REFINING]
+SLOW = [BREAKING_CYCLES, SPLITTING, REFINING]
 
 
-def test_methods_follow_each_other_and_slow_ones_wait_after_they_failed(monkeypatch):
+def test_methods_follow_each_other(monkeypatch):
+    """From the second failure in a row on, the next steps resume; whole steps are not split."""
     tried = follow_attempts(monkeypatch)
     d, step = step_of(landed(), H)
-    solved = attempts.solve_step(d, step, np.True_, np.False_, TOLERANCE)
-    assert solved.failed
-    assert tried == [PROJECTIONS, INTERIOR_POINT, *SLOW]
-    assert solved.iterations == 2.0 * len(tried)
+    resumed = [SLOW[0], INTERIOR_POINT, *SLOW[1:]]
+    for methods in (
+        [PROJECTIONS, INTERIOR_POINT, *SLOW],
+        [PROJECTIONS, RESUMED_INTERIOR_POINT, *resumed],
+        [RESUMED_INTERIOR_POINT, PROJECTIONS, *resumed],
+    ):
+        tried.clear()
+        solved = attempts.solve_step(d, step, np.True_, np.True_, TOLERANCE)
+        assert solved.failed
+        assert tried == methods
+        assert solved.iterations == 2.0 * len(tried)
     tried.clear()
     attempts.solve_step(d, step, np.True_, np.False_, TOLERANCE)
-    assert tried == [PROJECTIONS, RESUMED_INTERIOR_POINT]
-    tried.clear()
-    attempts.solve_step(d, step, np.True_, np.True_, TOLERANCE)  # in short parts none waits
-    assert tried == [RESUMED_INTERIOR_POINT, PROJECTIONS, *SLOW[:2], INTERIOR_POINT, *SLOW[2:]]
+    assert tried[-2:] == [BREAKING_CYCLES, INTERIOR_POINT]
 
 
-@pytest.mark.parametrize("method", [INTERIOR_POINT, BREAKING_CYCLES, HALF_STEPS, SPLITTING])
+@pytest.mark.parametrize("method", [INTERIOR_POINT, BREAKING_CYCLES, SPLITTING])
 def test_the_first_method_that_solves_a_step_is_the_last_of_them(monkeypatch, method):
     tried = follow_attempts(monkeypatch, method)
     d, step = step_of(landed(), H)
-    assert attempts.solve_step(d, step, np.True_, np.False_, TOLERANCE).done
+    assert attempts.solve_step(d, step, np.True_, np.True_, TOLERANCE).done
     polished = method in (INTERIOR_POINT, SPLITTING)
     assert tried[-1 - polished :] == [method, *[REFINING] * polished]
-    assert d.environment.slow_methods_wait == 0.0
-
-
-def test_turned_rims_are_a_reason_for_further_rounds(monkeypatch):
-    tried = follow_attempts(monkeypatch, turns_rims=True)
-    d, step = step_of(landed(), H)
-    assert attempts.solve_step(d, step, np.True_, np.False_, TOLERANCE).failed
-    rounds = [INTERIOR_POINT, SPLITTING, REFINING] * attempts.MOST_RIM_TURNS
-    assert tried == [PROJECTIONS, INTERIOR_POINT, *SLOW, *rounds]
 
 
 def test_bodies_that_overlap_are_released_in_the_end(monkeypatch):
     tried = follow_attempts(monkeypatch)
     monkeypatch.setattr(attempts, "find_lanes_to_release", lambda d: np.True_)
     d, step = step_of(landed(), H)
-    attempts.solve_step(d, step, np.True_, np.False_, TOLERANCE)
+    attempts.solve_step(d, step, np.True_, np.True_, TOLERANCE)
     assert tried == [PROJECTIONS, INTERIOR_POINT, *SLOW, PROJECTIONS]
 
 
@@ -218,4 +210,4 @@ def test_limits_without_contacts_have_the_interior_point_too(monkeypatch):
     tried = follow_attempts(monkeypatch)
     d, step = step_of(Simulator(double_pendulum((-0.2, 0.2)), timestep=H), H)
     attempts.solve_step(d, step, np.True_, np.False_, TOLERANCE)
-    assert tried == [PROJECTIONS, INTERIOR_POINT, HALF_STEPS]
+    assert tried == [PROJECTIONS, INTERIOR_POINT, BREAKING_CYCLES]

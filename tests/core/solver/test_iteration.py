@@ -30,11 +30,6 @@ def test_a_rejected_lane_has_failed_and_is_not_done(done, failed, wrong):
     assert solved[2:] == solution(done, failed)[2:]
 
 
-def test_lanes_that_failed_are_replaced_and_nothing_else():
-    solved = iteration.set_failed_lanes(solution(FALSE, TRUE), FALSE)
-    assert solved == solution(FALSE, FALSE)
-
-
 @pytest.mark.parametrize("name", METHODS)
 def test_an_attempt_is_given_up_after_the_iterations_of_its_method(name):
     """Here without a tolerance, which no residual satisfies."""

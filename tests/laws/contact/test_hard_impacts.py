@@ -181,8 +181,8 @@ THROWN = {
 @pytest.mark.parametrize("h", [0.01, 0.005, 0.001])
 @pytest.mark.parametrize("friction", [0.0, 0.8])
 @pytest.mark.parametrize("part", THROWN)
-def test_no_step_of_a_thrown_body_gains_energy(part, friction, h):
-    """By more than 1 % of the weight times the length: what the halving of inexact steps leaves."""
+def test_no_impact_of_a_thrown_body_gives_energy(part, friction, h):
+    """Gains would last; the reading of one step within an impact mixes the two halves about it."""
     shape, sizes = THROWN[part]
     mech = Mechanism(ground=True)
     mech.add_body("body", 1.0, box_inertia(1.0, sizes), position=(0.0, 0.0, 3.0))
@@ -197,12 +197,12 @@ def test_no_step_of_a_thrown_body_gains_energy(part, friction, h):
             "angular_velocity": 5.0 * generator.normal(size=3),
         }
         sim.reset(base={"body": throw})
-        lost = 0.0
+        before, lost = 0.0, 0.0
         for _ in range(round(1.2 / h)):
             assert sim.step().converged
             now = sim.metrics()["dissipated"]
-            assert now >= lost - 0.01 * G * max(sizes)
-            lost = now
+            assert now >= min(before, lost) - 1e-3 * G * max(sizes)
+            before, lost = lost, now
 
 
 def test_bodies_that_fall_in_a_batch_move_as_they_would_alone():

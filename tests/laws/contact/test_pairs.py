@@ -317,19 +317,22 @@ def simulator(start, h, friction=0.5):
 
 
 def flies(sim, steps):
-    """Let them fly; what has to hold at every step does. Returns the largest force.
+    """Let them fly; what has to hold at every step does. Returns the largest force in a step.
+
+    It is that of 1 kg: a force at a knot is zero where the rods met in a part of the step.
 
     Energies are held against that of the flight before: where bodies touch those of two half steps
         mix in a reading.
     """
     before = momentum(sim)
     energy = sim.energy().total
-    force = 0.0
+    force, velocity = 0.0, sim.body_velocity("a")
     for k in range(steps):
         assert sim.step().converged, k
         assert sim.contacts.gap.min() >= -DEPTH, k
         assert sim.energy().total <= energy + 1e-9, k
-        force = max(force, np.abs(sim.contacts.force).max())
+        change = sim.body_velocity("a") - velocity
+        force, velocity = max(force, np.abs(change).max() / sim.timestep), velocity + change
     np.testing.assert_allclose(np.concatenate(momentum(sim)), np.concatenate(before), atol=1e-10)
     return force
 

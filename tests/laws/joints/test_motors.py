@@ -326,7 +326,7 @@ def lasting_gain(energies):
     return np.max(later[READ:] - level[: len(later) - READ])
 
 
-@pytest.mark.parametrize("seed", [2, 7, 39, 52, 62, 69, 74, 186, 205])
+@pytest.mark.parametrize("seed", [2, 7, 39, 52, 62, 69, 186, 205])
 def test_light_five_bar_legs_gain_no_energy_while_motors_brake(seed):
     """Light rods whip through singular poses, where large steps have wrong roots.
 

@@ -21,8 +21,8 @@ WALKERS = (
     *("Minitaur", "Quadruped", "QuadrupedCommand", "Snake", "SnakeSidewinding"),
     *("HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid"),
 )
-MOST = 250_000
-STEPS = {"vigym/MinitaurLeg-v0": 50_000, "vigym/Exoskeleton-v0": 100_000}
+MOST = 100_000
+STEPS = {"vigym/MinitaurLeg-v0": 50_000, "vigym/Exoskeleton-v0": 50_000}
 STEPS |= {entry.id: 10_000 for entry in ENVIRONMENTS if entry.task.startswith(ZOO)}
 STEPS |= {f"vigym/{name}-v0": 20_000 for name in WALKERS}
 

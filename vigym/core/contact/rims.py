@@ -38,8 +38,6 @@ def rim_stride(d):
 @phase(needs="contacts")
 def clear_turned_rims(d):
     """Clear where rims were held, before a step."""
-    environment = d.environment
-    environment.rims_turned = False
     if d.rim_count == 0:
         return
     for c in range(d.first_unaligned_contact, d.contact_count):
@@ -168,6 +166,4 @@ def turn_dipping_rims(d, knot2, knot3, h, mask):
                 choose_rim_arm(d, rim, d.pose(knot2, rim.body).rotation, lowest, dips)
                 turn_rim(d, c, knot2, h, dips)
             dipping = dipping | dips
-    environment = d.environment
-    environment.rims_turned = environment.rims_turned | dipping
     return dipping

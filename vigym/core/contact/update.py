@@ -10,7 +10,7 @@ from vigym.core.contact.laws.no_slip import change_of_no_slip_velocity, is_nonho
 from vigym.core.contact.laws.projection_law import extract_point_velocity, projection_error
 from vigym.core.contact.rolling import partner_slip_change, slip_change
 from vigym.core.contact.segment_box import is_pair
-from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, sub, zero3
+from vigym.core.math.vectors import add, dot, scale, select3, select4, sub, zero3
 from vigym.core.tables.plan import LONE
 
 
@@ -233,46 +233,32 @@ def step_contact_forces(d, step_length, mask):
 
 
 @inline
-def contact_law_power(contact, h, force, world_force):
-    """Compute the power of a force at the velocity by which its law holds [W].
-
-    Its normal velocity is the change of the gap over the step.
-    """
-    velocity = contact.velocity_seen
-    change = velocity[0] + (contact.gap_target - contact.gap2) / h
-    tangential = axpy(-force[0], contact.normal2, world_force)
-    return force[0] * change + dot(tangential, extract_point_velocity(velocity))
-
-
-@inline
-def accept_contact_force(d, contact, h, mask):
+def accept_contact_force(d, contact, mask):
     """Accept the force of a contact as that of the solution, in the lanes of the mask."""
     o = d.full(0.0)
     active = contact.active
     force = select4(active, contact.force, (o, o, o, o))
     world_force, _ = contact_wrench(contact, force)
     world_force = select3(active, world_force, zero3(d))
-    power = where(active, contact_law_power(contact, h, force, world_force), 0.0)
     contact.converged_force = select4(mask, force, contact.converged_force)
     before = contact.converged_world_force
     contact.converged_world_force = select3(mask, world_force, before)
-    contact.converged_power = where(mask, power, contact.converged_power)
 
 
 @phase(needs="packs")
-def accept_forces_in_blocks(d, h, mask):
+def accept_forces_in_blocks(d, mask):
     """Accept the forces of contacts that lie in blocks, see ``accept_contact_forces``."""
     w = d.wide
-    wide_h, wide_mask = w.full(h), w.full(mask)
+    wide_mask = w.full(mask)
     for block in range(d.contact_block_count):
-        accept_contact_force(w, w.contact(block), wide_h, wide_mask)
+        accept_contact_force(w, w.contact(block), wide_mask)
 
 
 @phase(needs="contacts")
-def accept_contact_forces(d, h, mask):
+def accept_contact_forces(d, mask):
     """Accept contact forces as those of the solution, in the lanes of the mask."""
-    accept_forces_in_blocks(d, h, mask)
+    accept_forces_in_blocks(d, mask)
     for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
         if contact.membership == LONE:
-            accept_contact_force(d, contact, h, mask)
+            accept_contact_force(d, contact, mask)

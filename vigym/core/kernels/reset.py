@@ -153,7 +153,6 @@ def clear_environment(d):
     environment.missed_starts = 0.0
     environment.interior_steps = 0.0
     environment.unpolished = False
-    environment.slow_methods_wait = 0.0
     environment.held_steps = 0.0
     environment.last_held_steps = 0.0
     environment.releases = False
@@ -164,12 +163,10 @@ def clear_environment(d):
     rate = max_angular_speed(d.wide, knot_buffer(d, 0))
     environment.angular_speed = max_over_body_lanes(rate, o)
     environment.swept = 0.0
-    environment.surplus = 0.0
     environment.whole_step_size = 0.0
     environment.first_part = 1.0
     environment.calm_steps = 0.0
     environment.calm_steps_needed = 0.0
-    environment.allowed_surplus = 0.0
 
 
 @inline

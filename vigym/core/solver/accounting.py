@@ -37,7 +37,7 @@ from vigym.core.loop.motions import motion_work, store_motions
 from vigym.core.loop.tracks import store_places
 from vigym.core.math.vectors import add, dot, scale, select3, select4
 from vigym.core.model.context import first_point_spring, knot_weight, point_spring_end
-from vigym.core.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
+from vigym.core.tables.plan import ALIGNED, LONE, NO_MOTOR
 
 SATURATION = 1e-6  # relative distance of a saturated motor's force from its bound
 
@@ -156,8 +156,6 @@ def measure_contact_power(d, contact, knot2, knot3):
     _, v2, spin2 = touching_velocity(d, contact, knot2, knot3)
     torsion = contact.torsional_friction * contact.converged_force[3] * (spin1 + spin2)
     contact.power = -0.5 * (dot(force, add(v1, v2)) + torsion)
-    off = absolute(dot(force, v2) - contact.converged_power)
-    contact.power_error = off if contact.kind < SKATE else 0.0 * off
     contact.approach = before
 
 
@@ -171,7 +169,7 @@ def measure_aligned_powers(d, knot2, knot3):
 
 @phase(needs="contacts")
 def measure_contact_powers(d, knot2, knot3):
-    """Write the power that every contact takes over the step, and its difference from the law."""
+    """Write the power that every contact takes over the step."""
     measure_aligned_powers(d, knot2, knot3)
     for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
@@ -181,7 +179,6 @@ def measure_contact_powers(d, knot2, knot3):
                 measure_contact_power(d, contact, knot2, knot3)
             else:
                 contact.power = 0.0  # its approach does not count: only a force makes it rebound
-                contact.power_error = 0.0
 
 
 @inline

@@ -21,10 +21,10 @@ from vigym.core.model.context import advance_knot_buffers, knot_buffer
 from vigym.core.model.saved import copy_idle_knots, copy_oldest_velocities
 from vigym.core.solver.accounting import account, measure_contact_powers
 from vigym.core.solver.attempts import solve_step
-from vigym.core.solver.energy_surplus import choose_first_part, find_unlike_steps
+from vigym.core.solver.growing_swings import choose_first_part, find_unlike_steps
 from vigym.core.solver.iteration import Step
 from vigym.core.solver.parts import (
-    find_parts_for_all_methods,
+    find_parts_for_slow_methods,
     first_parts,
     next_part,
     shorten_first_part,
@@ -95,8 +95,8 @@ def advance(d, dt, lanes, tolerance, budget):
         set_goals(d, 1.0 - parts.left + parts.size, dt)
         clear_turned_rims(d)
         start_leading_back(d, parts.size)
-        short = find_parts_for_all_methods(parts)
-        solved = solve_step(d, step, moving, short, tolerance)
+        slow = find_parts_for_slow_methods(parts)
+        solved = solve_step(d, step, moving, slow, tolerance)
         iterations = iterations + solved.iterations
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)
         measure_contact_powers(d, step.knot2, step.knot3)

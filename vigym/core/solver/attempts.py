@@ -14,12 +14,10 @@ from vigym.core.contact.laws.interior_point_law import find_lanes_of_forces_at_g
 from vigym.core.joint.interior_limits import clear_relaxation
 from vigym.core.loop.elimination import restore_multipliers, save_multipliers
 from vigym.core.model.saved import restore_knot, save_knot
-from vigym.core.solver.iteration import Method, Solution, set_failed_lanes
+from vigym.core.solver.iteration import Method, Solution
 from vigym.core.solver.newton import attempt
 
 MOST_MISSED_STARTS = 31.0  # largest count of steps in which the first method failed
-MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
-SLOW_METHODS_WAIT = 16.0  # occasions for which methods of many iterations wait after they failed
 RETRY = 0  # place where knots are kept aside
 
 PROJECTIONS = Method(
@@ -27,7 +25,6 @@ PROJECTIONS = Method(
     interior_point=False,
     splitting=False,
     breaks_cycles=False,
-    half_steps=False,
     warm=False,
     brief=False,
     resumes=False,
@@ -37,7 +34,6 @@ RESUMED_INTERIOR_POINT = INTERIOR_POINT._replace(resumes=True)
 TIGHTENING = INTERIOR_POINT._replace(warm=True, brief=True)
 SPLITTING = PROJECTIONS._replace(damped=True, splitting=True)
 BREAKING_CYCLES = PROJECTIONS._replace(damped=True, breaks_cycles=True)
-HALF_STEPS = PROJECTIONS._replace(damped=True, half_steps=True)
 REFINING = PROJECTIONS._replace(warm=True)
 REFINING_BRIEFLY = REFINING._replace(brief=True)
 
@@ -197,109 +193,46 @@ def solve_with_contacts(d, step, lanes, known, tolerance):
 
 
 @inline
-def retry_by_splitting(d, step, solved, resumed, tolerance):
-    """Attempt a failed step with contacts split off, and refine the result.
+def retry_by_splitting(d, step, solved, lanes, tolerance):
+    """Attempt a step anew in lanes that failed with contacts split off, and refine the result.
 
-    The result is near a solution, and projections continue from it. In the lanes ``resumed`` the
-    interior point starts anew before: its attempt was resumed from the solution of another step.
+    The result is near a solution, and projections continue from it.
     """
-    anew = resumed & solved.failed
+    methods = SPLITTING, REFINING
+    solved = retry_and_polish(d, step, solved, lanes, methods, d.full(False), tolerance)
+    again = lanes & solved.failed
+    if again.any():
+        solved = retry_lanes(d, step, solved, again, REFINING, tolerance)
+    return solved
+
+
+@inline
+def retry_by_further_methods(d, step, solved, resumed, slow, tolerance):
+    """Attempt a step anew in lanes in which projections and the interior point failed.
+
+    Where the interior point was ``resumed`` from the solution of another step, it starts anew.
+    Splitting takes many iterations: it is for the lanes ``slow``.
+    """
+    if d.contact_count == 0:
+        return retry_lanes(d, step, solved, solved.failed, BREAKING_CYCLES, tolerance)
+    stuck = solved.failed & solved.nonsmooth
+    if stuck.any():
+        solved = retry_lanes(d, step, solved, stuck, BREAKING_CYCLES, tolerance)
+    anew = stuck & solved.failed & resumed
     if anew.any():
         methods = INTERIOR_POINT, REFINING
         solved = retry_and_polish(d, step, solved, anew, methods, d.full(False), tolerance)
-    if solved.failed.any():
-        methods = SPLITTING, REFINING
-        solved = retry_and_polish(d, step, solved, solved.failed, methods, d.full(False), tolerance)
-    if solved.failed.any():
-        solved = retry_lanes(d, step, solved, solved.failed, REFINING, tolerance)
-    return solved
+    stuck = stuck & solved.failed & slow
+    if stuck.any():
+        solved = retry_by_splitting(d, step, solved, stuck, tolerance)
+    return retry_released_lanes(d, step, solved, tolerance)
 
 
 @inline
-def retry_where_rims_turned(d, step, solved, tolerance):
-    """Attempt a step anew in lanes that failed after rims had turned; the rims stay turned."""
-    methods = (INTERIOR_POINT, REFINING), (SPLITTING, REFINING)
-    for _ in range(MOST_RIM_TURNS):
-        again = solved.failed & d.environment.rims_turned
-        d.environment.rims_turned = False
-        if not again.any():
-            break
-        solved = retry_and_polish(d, step, solved, again, methods[0], d.full(False), tolerance)
-        again = again & solved.failed
-        if again.any():
-            solved = retry_and_polish(d, step, solved, again, methods[1], d.full(False), tolerance)
-        again = again & solved.failed
-        if again.any():
-            solved = retry_lanes(d, step, solved, again, REFINING, tolerance)
-    return solved
-
-
-@inline
-def choose_slow_methods(d, failed, short):
-    """Find the failed lanes in which methods of many iterations are tried.
-
-    These are lanes with ``short`` parts, with turned rims, and with overlaps, which may be
-    released. In other lanes the methods wait for some occasions after they have failed.
-    """
-    environment = d.environment
-    waits = failed & (environment.slow_methods_wait > 0.0)
-    waits = waits & ~short
-    if d.contact_count > 0 and waits.any():
-        waits = waits & ~(find_lanes_to_release(d) | environment.rims_turned)
-    left = environment.slow_methods_wait - 1.0
-    environment.slow_methods_wait = where(waits, left, environment.slow_methods_wait)
-    return failed & ~waits
-
-
-@inline
-def remember_slow_methods(d, tried, failed):
-    """Let slow methods wait for some occasions in lanes in which they have failed."""
-    environment = d.environment
-    wait = where(failed, SLOW_METHODS_WAIT, 0.0)
-    environment.slow_methods_wait = where(tried, wait, environment.slow_methods_wait)
-
-
-@inline
-def retry_by_slow_methods(d, step, solved, resumed, tolerance):
-    """Attempt a step anew in lanes that failed, by methods that take many iterations."""
-    tried = solved.failed
-    if d.contact_count > 0:
-        solved = retry_lanes(d, step, solved, tried, BREAKING_CYCLES, tolerance)
-    if solved.failed.any():
-        solved = retry_lanes(d, step, solved, solved.failed, HALF_STEPS, tolerance)
-    if d.contact_count > 0 and solved.failed.any():
-        solved = retry_by_splitting(d, step, solved, resumed, tolerance)
-        solved = retry_where_rims_turned(d, step, solved, tolerance)
-    if d.contact_count > 0 and solved.failed.any():
-        solved = retry_released_lanes(d, step, solved, tolerance)
-    remember_slow_methods(d, tried, solved.failed)
-    return solved
-
-
-@inline
-def retry_by_further_methods(d, step, solved, resumed, short, tolerance):
-    """Attempt a step anew in lanes in which projections and the interior point failed.
-
-    Further methods take many iterations. After they have failed they wait: halves of the step
-    mostly succeed. Without contacts they would only repeat a damped attempt.
-    """
-    lost = d.full(False)
-    if d.contact_count > 0:
-        lost = solved.failed & ~solved.nonsmooth
-        solved = set_failed_lanes(solved, solved.failed & ~lost)
-    worth = choose_slow_methods(d, solved.failed, short)
-    lost = lost | solved.failed & ~worth
-    if worth.any():
-        solved = set_failed_lanes(solved, worth)
-        solved = retry_by_slow_methods(d, step, solved, resumed, tolerance)
-    return set_failed_lanes(solved, solved.failed | lost)
-
-
-@inline
-def solve_step(d, step, moving, short, tolerance):
+def solve_step(d, step, moving, slow, tolerance):
     """Solve a step of the moving lanes, with further attempts in those that fail.
 
-    In the lanes ``short`` no method waits, see ``choose_slow_methods``.
+    Methods that take many iterations are tried in the lanes ``slow``.
     """
     resumed = moving & (d.environment.interior_steps > 0.0)
     if d.contact_count > 0 and d.interior_point == 0:
@@ -317,7 +250,7 @@ def solve_step(d, step, moving, short, tolerance):
         solved = retry_and_polish(d, step, solved, solved.failed, methods, d.full(False), tolerance)
         solved, _ = retry_held_lanes(d, step, solved, tolerance)
     if solved.failed.any():
-        solved = retry_by_further_methods(d, step, solved, resumed, short, tolerance)
+        solved = retry_by_further_methods(d, step, solved, resumed, slow, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
         clear_relaxation(d)
     remember_held_lanes(d, step, moving, solved.done)

@@ -215,16 +215,6 @@ def gravity_powers(d, step):
 
 
 @inline
-def stored_energy(d):
-    """Compute the energy of springs in the middle of the last step [J]."""
-    energy = d.full(0.0)
-    for p in range(d.dof_count):
-        dof = d.dof(p)
-        energy = energy + 0.5 * spring_work(dof.last_spring_force, dof.stiffness)
-    return energy
-
-
-@inline
 def spring_energy_at_knot(d, step):
     """Compute the energy of springs, and of the motion that they drive, at the last knot [J].
 

@@ -34,9 +34,8 @@ class Method(NamedTuple):
         damped: whether full Newton steps are damped, instead of a chord iteration.
         interior_point: whether the interior point solves contacts and limits, not projections.
         splitting: whether contacts are split from the equations of motion.
-        breaks_cycles: whether contacts that alternate between two branches take the third.
-        half_steps: whether nonsmooth lanes start with half steps, and no motor is taken past its
-            largest rate at once.
+        breaks_cycles: whether contacts that alternate between two branches take the third, and no
+            motor is taken past its largest rate at once.
         warm: whether the attempt starts from the forces and the knot 3 of the last one.
         brief: whether the attempt is given up after a few iterations.
         resumes: whether the interior point solved the last steps, too.
@@ -46,7 +45,6 @@ class Method(NamedTuple):
     interior_point: bool
     splitting: bool
     breaks_cycles: bool
-    half_steps: bool
     warm: bool
     brief: bool
     resumes: bool
@@ -147,12 +145,6 @@ class Solution(NamedTuple):
     iterations: Any
     residual: Any
     nonsmooth: Any
-
-
-@inline
-def set_failed_lanes(solved, failed):
-    """Return a solution with other lanes that failed."""
-    return Solution(solved.done, failed, solved.iterations, solved.residual, solved.nonsmooth)
 
 
 @inline

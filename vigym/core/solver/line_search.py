@@ -18,7 +18,6 @@ from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.solver.residual import step_forces
 
 MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
-HALF_STEP_COUNT = 15  # number of half steps in nonsmooth lanes, by the method of half steps
 SHORT, SHORT_INTERIOR = 0.07, 0.005  # step lengths that count as nearly zero
 LITTLE_TAKEN = 0.1  # step length below which an increment with huge forces is refused
 LARGE_RESIDUAL = 10.0  # scaled residual of an increment whose laws contradict each other
@@ -77,8 +76,7 @@ def choose_step_length(d, step, rotation, found, iteration):
 
     Returns the step length. In nonsmooth lanes it is halved until the forces come nearer to their
     laws. The first increment is not halved, as the guess does not satisfy the dynamics. The
-    splitting measures only the forces of motors, limits and dry friction. One method takes half
-    steps at first: full steps may flip between sets of contacts for ever.
+    splitting measures only the forces of motors, limits and dry friction.
     """
     damped = iteration.method.damped and not iteration.method.interior_point
     limit = DAMPED_MAX_ROTATION if damped else MAX_ROTATION
@@ -90,8 +88,6 @@ def choose_step_length(d, step, rotation, found, iteration):
         goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
         per_h = 1.0 / step.h
         length = search_step_length(d, length, goal * goal, per_h, iteration, found)
-    if iteration.method.half_steps and iteration.number < HALF_STEP_COUNT:
-        return where(found.nonsmooth, 0.5 * length, length)
     return length
 
 

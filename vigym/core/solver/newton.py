@@ -79,7 +79,7 @@ def initial_parameters(d, step, method):
     Only the interior point has a relaxation, which it reduces. Unless it continues from a solution,
     it clears the duals of contacts and the slacks of limits, and measures the speed of impacts.
     """
-    prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
+    prox = d.full(SOFT_PROX if method.warm else PROX)
     if method.splitting:
         start_contacts_sticking(d)
     kappa, tight = d.full(0.0), d.full(0.0)
@@ -119,7 +119,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
             reopened = reopened | reanchor_bounded_forces(d, step.h, candidates)
         reopened = reopened | sinking
         finished = candidates & ~reopened
-        accept_forces(d, step.h, finished)
+        accept_forces(d, finished)
         floor = LEAST_PROX if method.damped or method.warm else PROX
         least = where(sinking, floor, minimum(PROX, prox))
         prox = where(reopened, maximum(least, TIGHTENING * prox), prox)

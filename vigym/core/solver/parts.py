@@ -6,7 +6,6 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.simd import absolute, minimum, spread, where
 
 SMALL = 1.0 / 256.0  # part of the step below which the parts that follow are doubled
-MEDIUM = 0.25  # part of the step from which on methods of many iterations may wait
 SMALLEST = 1.0 / 1048576.0  # halved parts stop at this part of the step
 LENGTHENING = 1.5  # factor on a part after the smallest one failed
 MOST_PATIENCE = 15.0  # most parts to be done before one is doubled, after doubled ones failed
@@ -76,9 +75,9 @@ def find_short_parts(parts):
 
 
 @inline
-def find_parts_for_all_methods(parts):
-    """Find the lanes in which no method waits: parts are below `MEDIUM`, or longer ones sought."""
-    return (parts.size < MEDIUM) | parts.seeking
+def find_parts_for_slow_methods(parts):
+    """Find the lanes that try a whole step, or less than `SMALL` of it: other halves succeed."""
+    return (parts.size >= 1.0) | find_short_parts(parts)
 
 
 @inline

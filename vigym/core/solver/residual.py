@@ -250,7 +250,7 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
         write_tree_ball_increments(d, step.knot3)
         write_closing_increments(d, step.knot3, 1.0)
         of_joints, squared_of_joints, of_limits = update_bounded_forces(
-            d, one, per_h, step_proximal(o), iteration.method.half_steps
+            d, one, per_h, step_proximal(o), iteration.method.breaks_cycles
         )
         part = minimum(part, of_limits)
         largest, squared = maximum(of_joints, largest), squared_of_joints + squared
@@ -301,13 +301,13 @@ def step_forces(d, step_length, mask, interior_point):
 
 
 @inline
-def accept_forces(d, h, mask):
+def accept_forces(d, mask):
     """Accept the forces of joints and contacts as those of the solution, where the mask is set."""
     accept_loads(d, mask)
     if d.has_bounded_forces > 0:
         accept_bounded_forces(d, mask)
     if d.contact_count > 0:
-        accept_contact_forces(d, h, mask)
+        accept_contact_forces(d, mask)
 
 
 @inline

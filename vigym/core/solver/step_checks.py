@@ -1,12 +1,10 @@
 """Checks of a solved step: steps whose energy would be wrong are halved.
 
-If the work of a contact differs from its law, the step was too long for the motion of the contact
-point. Rebounds that would give more energy than their landings took are reduced.
-
 The equations of a large step have several roots. At a root that does not continue the motion
 before, bodies turn abruptly. In smooth motion only stiff springs do that: they turn bodies back and
 forth at every step. Impacts turn bodies abruptly, too. Neither springs nor impacts add kinetic
-energy that no force explains.
+energy that no force explains. Rebounds that would give more energy than their landings took are
+reduced.
 """
 
 from typing import Any, NamedTuple
@@ -25,39 +23,33 @@ from vigym.core.contact.rebounds import (
 )
 from vigym.core.joint.coordinates import dof_rate_over_step
 from vigym.core.model.context import knot_weight
-from vigym.core.solver.energy_surplus import (
+from vigym.core.solver.explained_work import measure_energy_change, spring_energy_at_knot
+from vigym.core.solver.growing_swings import (
     find_lanes_that_may_swing,
-    find_lanes_that_turn_far,
     reject_growing_swings,
-    reject_surplus,
     shorten_next_steps,
 )
-from vigym.core.solver.explained_work import measure_energy_change, spring_energy_at_knot
 from vigym.core.solver.iteration import reject_lanes
 from vigym.core.solver.parts import find_parts, find_short_parts
 from vigym.core.tables.plan import SKATE
 
-# Part of the step up to which inexact work of contacts is accepted
-SMALLEST_INEXACT = 1.0 / 16.0
+# Part of the step up to which rebounds are allowed to give more, and twice which removes them
+SHORT_REBOUNDING = 1.0 / 16.0
 SMOOTH_TURN = 0.25  # [rad] change of a body's rotation per step above that of smooth motion
 ABRUPT_TURN = 0.12  # [rad] such a change with impacts where work is known only roughly
 HALF_TURN = 1.0  # [rad] such a change with impacts: bodies turn by at most 2 in a step
 SLIGHT_TURN = 0.005  # [rad] such a change with impacts where kinetic energy appears
 FEW = 4.0  # most iterations of a step whose forces are nearly those of the last one
-GAIN = 0.02  # gain of kinetic energy that is too large, in parts of the energy before
+GAIN = 0.01  # gain of kinetic energy that is too large, in parts of the energy before
 SLACK_SPRING = 1e-3  # square of a spring's rate times the step below which it hardly acts
 SMOOTH_GAIN, SMOOTH_GAIN_OF_TURN = 0.05, 1.5  # the same in a smooth step, and per rotation^2
 MOST_SMOOTH_GAIN = 0.23  # largest sum of both
-GAIN_OF_PARTS = 0.01  # the same in a part of a step
-SOUGHT_GAIN = 1.0  # the same in a longer part, tried after the smallest one failed
 LOOSE_GAIN = 0.1  # the same where the work of forces is known only roughly
 LEAST_GAIN = 1e-3  # gain that is allowed in any case, in force times length scales
 REDUCED, LEAST_SHARE = 0.99, 0.1  # factor on a rebound of too much energy, and its least
 HALVED = 0.5  # factor on a rebound in a step whose kinetic energy rises too much
 SEPARATE = 0.2  # part of the step above which a rebound and the landings it causes are separated
 LEAST_REBOUNDING = 1.0 / 1024.0  # part of the step down to which rebounds are checked
-INEXACT_SHARE = 0.1  # error of the work of contacts in a step, in parts of that work
-INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times length scales
 
 
 @inline
@@ -145,23 +137,23 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     energy counts. A step with impacts does so if a body turns otherwise than in the step before,
     and kinetic energy appears, or the turn changes by a radian without springs, or a joint with
     limits turns by more than 2.8 rad. Larger gains and turns are allowed where work is known only
-    roughly, and where shorter parts failed.
+    roughly, and where shorter parts failed. Parts of a step may turn bodies otherwise by less.
     """
     more = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     more = absolute(step.h) * max_over_body_lanes(more, step.h)
-    slight = more > SLIGHT_TURN
-    if not slight.any():
+    slight, part = more > SLIGHT_TURN, find_parts(parts)
+    if not (slight | part).any():
         return d.full(False)
     abrupt, springs = more > SMOOTH_TURN, find_lanes_with_springs(d, step)
     loose = parts.seeking | find_lanes_of_rough_work(d, step)
     gains = find_lanes_that_gain(change, where(loose, LOOSE_GAIN, GAIN))
-    kinked = more > where(loose, ABRUPT_TURN, SLIGHT_TURN)
+    kinked = (more > where(loose, ABRUPT_TURN, SLIGHT_TURN)) | part & ~loose
     impact = (more > HALF_TURN) & ~springs | gains
     if d.has_limits > 0:
         impact = impact | abrupt & find_lanes_that_turn_round(d, step)
     jumps = slight & find_lanes_that_jump(d, change, turn)
     doubles = find_lanes_that_double(d, step, change) & ~parts.seeking
-    smooth = where(springs, doubles, abrupt | jumps)
+    smooth = where(springs, doubles, abrupt | jumps) | find_short_parts(parts) & ~loose & gains
     return where(nonsmooth, kinked & impact, smooth)
 
 
@@ -182,52 +174,6 @@ def reject_other_roots(d, step, parts, change, turn, suspects, solved):
     return solved
 
 
-@inline
-def reject_parts_that_gain(d, step, parts, change, suspects, solved):
-    """Let suspect lanes fail in which a part of a step gains kinetic energy that no force explains.
-
-    Lanes whose work is known only roughly are left out. Longer parts, tried after the smallest one
-    failed, fail only if they double the energy.
-    """
-    suspects = suspects & solved.done
-    if suspects.any():
-        suspects = suspects & ~find_lanes_of_rough_work(d, step)
-        share = where(parts.seeking, SOUGHT_GAIN, GAIN_OF_PARTS)
-        return reject_lanes(solved, suspects & find_lanes_that_gain(change, share))
-    return solved
-
-
-@phase(needs="contacts", otherwise=no_lanes)
-def find_lanes_of_inexact_work(d, h):
-    """Find the lanes in which the work of contacts differs from their laws.
-
-    The force of a step acts at the contact point of its start, and its law holds at the contact
-    point of its end. If the point moves far, as on the rim of a disc that settles, the force does
-    other work than its law: it may even give energy, which contacts never do.
-    """
-    error, size = d.full(0.0), d.full(0.0)
-    for c in range(d.contact_count):
-        contact = d.contact(c)
-        if contact.kind < SKATE:
-            error = error + contact.power_error
-            size = size + absolute(contact.power)
-    environment = d.environment
-    weight = knot_weight(environment.step_size / h)
-    scale = environment.force_scale * environment.length_scale
-    allowed = INEXACT_WORK * scale / (weight * h) + INEXACT_SHARE * size
-    return error > allowed
-
-
-@inline
-def reject_inexact_work(d, parts, change, inexact, solved):
-    """Let lanes fail in which the work of contacts is inexact.
-
-    After all shorter parts failed, they fail only if kinetic energy appears.
-    """
-    gains = find_lanes_that_gain(change, GAIN_OF_PARTS)
-    return reject_lanes(solved, inexact & ~(parts.seeking & ~gains))
-
-
 @phase(needs="contacts", otherwise=no_lanes)
 def reduce_rebounds_that_gain(d, step, parts, change, rebounds):
     """Reduce rebounds in the lanes in which they give more energy than their landings took.
@@ -240,7 +186,7 @@ def reduce_rebounds_that_gain(d, step, parts, change, rebounds):
 
     Returns the lanes of both.
     """
-    long = parts.size > SMALLEST_INEXACT
+    long = parts.size > SHORT_REBOUNDING
     more = where(long, LEAST_REBOUND_GAIN, LEAST_GAIN)
     allowed, given = energy_allowed_to_rebounds(d, more), energy_given_by_contacts(d, step)
     gains = rebounds & (given > allowed)
@@ -271,7 +217,7 @@ def remove_rebounds_of_short_steps(d, parts, failed):
 
     Two contacts may hold a body while the rebound of each would release it.
     """
-    stuck = failed & (parts.size < 2.0 * SMALLEST_INEXACT)
+    stuck = failed & (parts.size < 2.0 * SHORT_REBOUNDING)
     if stuck.any():
         scale_rebounds(d, stuck, d.full(0.0))
 
@@ -294,52 +240,43 @@ class Suspects(NamedTuple):
 
     Attributes:
         roots: bodies turn, and another root may have been found.
-        parts: a part of a step is nonsmooth or short.
-        inexact: the work of contacts differs from their laws.
         swings: a body may swing too fast for the step.
-        far: bodies turn far in smooth steps.
         rebounds: a contact rebounds.
     """
 
     roots: Any
-    parts: Any
-    inexact: Any
     swings: Any
-    far: Any
     rebounds: Any
 
 
 @inline
-def find_lanes_to_check_roots(d, turn, solved):
+def find_lanes_to_check_roots(d, parts, turn, solved):
     """Find the lanes in which another root may have been found.
 
     If bodies turn little, only steps of many iterations count: in other steps the forces are nearly
     those of the step before.
     """
     hard = (solved.iterations > FEW) & (turn > 0.5 * SLIGHT_TURN)
+    hard = hard | find_parts(parts) & (solved.nonsmooth | find_short_parts(parts))
     return solved.done & ((turn > 0.5 * ABRUPT_TURN) | hard)
 
 
 @inline
-def find_suspects(d, step, parts, turn, far, solved):
+def find_suspects(d, step, parts, turn, solved):
     """Find the lanes whose energy is to be checked, before any energy is computed."""
     done = solved.done
-    hard = find_parts(parts) & (solved.nonsmooth | find_short_parts(parts))
-    inexact, rebounds = d.full(False), d.full(False)
+    rebounds = d.full(False)
     if d.contact_count > 0:
-        inexact = done & find_lanes_of_inexact_work(d, step.h)
-        inexact = inexact & (parts.size > SMALLEST_INEXACT)
         rebounds = done & find_lanes_that_rebound(d)
     swings = find_lanes_that_may_swing(d, step, parts, done)
-    roots = find_lanes_to_check_roots(d, turn, solved)
-    return Suspects(roots, done & hard, inexact, swings, far, rebounds)
+    roots = find_lanes_to_check_roots(d, parts, turn, solved)
+    return Suspects(roots, swings, rebounds)
 
 
 @inline
 def find_any_suspects(suspects):
     """Return the lanes that at least one check examines."""
-    forces = suspects.parts | suspects.inexact | suspects.rebounds
-    return suspects.roots | suspects.far | suspects.swings | forces
+    return suspects.roots | suspects.swings | suspects.rebounds
 
 
 @inline
@@ -361,14 +298,10 @@ def reject_wrong_steps(d, step, parts, rate, solved):
         undefined = solved.done & find_lanes_without_potential(d, step.knot3)
         solved = reject_lanes(solved, undefined)
     turn = absolute(step.h) * rate
-    far, farthest = find_lanes_that_turn_far(d, step, parts, turn, solved)
-    suspects = find_suspects(d, step, parts, turn, far, solved)
+    suspects = find_suspects(d, step, parts, turn, solved)
     if not find_any_suspects(suspects).any():
         return solved
     change = measure_energy_change(d, step)
     solved = reject_other_roots(d, step, parts, change, turn, suspects.roots, solved)
-    solved = reject_parts_that_gain(d, step, parts, change, suspects.parts, solved)
-    solved = reject_inexact_work(d, parts, change, suspects.inexact, solved)
     solved = reject_growing_swings(d, step, parts, change, turn, suspects.swings, solved)
-    solved = reject_surplus(d, parts, change, farthest, suspects.far, solved)
     return reject_rebounds_that_gain(d, step, parts, change, suspects.rebounds, solved)

@@ -3,7 +3,6 @@
 from vigym.core.tables.table import Field, Table
 
 ENVIRONMENT_WORK = Table(
-    Field("rims_turned", "whether a rim turned since attempts at a step began anew", "mask"),
     Field("iterations_left", "iterations that the budget of the step has left", "1"),
     Field("leads_back", "share by which what is beyond a bound is led back", "1"),
     Field("impact_speed", "scale of contact velocities where the interior point starts", "m/s"),
@@ -155,9 +154,7 @@ CONTACT_WORK = Table(
     Field("slip_slope_2", "derivative of the slip along tangent 2 by a rotation", "m", 3),
     Field("converged_force", "force of the solution", "N", 4),
     Field("converged_world_force", "force of the solution on the body", "N, world", 3),
-    Field("converged_power", "power of the solution's force at the law's velocity", "W"),
     Field("power", "power that the force takes over the step", "W"),
-    Field("power_error", "by which its power misses that of its law", "W"),
     Field("approach", "normal velocity in the last step", "m/s"),
     Field("normal2", "unit normal at knot 2", "world", 3),
     Field("normal3", "unit normal at knot 3", "world", 3),

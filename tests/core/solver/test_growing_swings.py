@@ -1,21 +1,17 @@
-"""Surplus of energy: rises are summed, steps that add too much are halved, and parts grow again after calm steps."""
+"""Swings that grow in steps too long for them: the next steps begin with parts, which grow after calm steps."""
 
 import numpy as np
 import pytest
 
 from scenes.plain_python import Fields
-from vigym.core.solver import energy_surplus as surplus
+from vigym.core.solver import growing_swings
 from vigym.core.solver.explained_work import EnergyChange
-from vigym.core.solver.iteration import Solution
-from vigym.core.solver.parts import first_parts
 
 KINETIC = 100.0
 
 
 def data(**environment):
     values = {
-        "surplus": 0.0,
-        "allowed_surplus": 0.0,
         "first_part": 1.0,
         "calm_steps": 0.0,
         "calm_steps_needed": 0.0,
@@ -33,69 +29,34 @@ def change(rise, kinetic=KINETIC, gain=None):
     return EnergyChange(*map(np.float64, (kinetic, kinetic + gain, kinetic, gain, rise, 0.0, 1.0)))
 
 
-def rejected(d, rise, size=1.0, watched=True):
-    solved = Solution(np.True_, np.False_, 0.0, 0.0, np.False_)
-    parts = first_parts(np.True_, np.float64(size), np.False_)
-    return bool(
-        surplus.reject_surplus(d, parts, change(rise), 0.0, np.bool_(watched), solved).failed
-    )
-
-
-def test_small_rises_are_summed_until_they_are_too_much():
-    """The sum forgets a 64th in each step."""
-    d = data()
-    most, total = surplus.SURPLUS * KINETIC, 0.0
-    for _ in range(100):
-        total = total * surplus.MEMORY + 1.0
-        if rejected(d, 1.0):
-            break
-        assert d.environment.surplus == pytest.approx(total)
-    assert most < total < most + 1.0
-    assert d.environment.surplus == pytest.approx(
-        (total - 1.0) / surplus.MEMORY
-    )  # of steps that were accepted
-
-
-def test_the_sum_is_the_rise_from_the_lowest_level():
-    d = data()
-    for rise in (5.0, -50.0, 5.0):
-        assert not rejected(d, rise)
-    assert d.environment.surplus == pytest.approx(5.0)
-
-
-def test_one_large_rise_fails_but_not_in_a_short_part_or_unwatched():
-    large = 0.6 * surplus.SURPLUS * KINETIC
-    assert rejected(data(), large)
-    assert not rejected(data(), large, size=surplus.SMALLEST_WATCHED)
-    assert not rejected(data(), large, watched=False)
-
-
 def test_a_step_that_fails_lets_the_next_ones_begin_with_halves():
     d, sizes = data(calm_steps=9.0), []
     for size in (1.0, 0.5, 0.25):
-        assert rejected(d, KINETIC, size)
+        growing_swings.shorten_next_steps(d, np.True_, np.float64(size))
         sizes.append(d.environment.first_part)
-    assert sizes == [0.5, 0.25, surplus.LEAST_FIRST_PART]
+    assert sizes == [0.5, 0.25, growing_swings.LEAST_FIRST_PART]
     assert d.environment.calm_steps == 0.0
 
 
 def test_parts_are_doubled_after_calm_steps():
     d = data(first_part=0.25)
-    sizes = [float(surplus.choose_first_part(d, np.True_)) for _ in range(3 * 65)]
+    sizes = [float(growing_swings.choose_first_part(d, np.True_)) for _ in range(3 * 65)]
     assert [sizes.count(size) for size in (0.25, 0.5, 1.0)] == [64, 65, 66]
     assert sizes == sorted(sizes)
     d = data(first_part=0.25, calm_steps_needed=128.0)
-    assert [float(surplus.choose_first_part(d, np.True_)) for _ in range(129)].index(0.5) == 128
+    assert [float(growing_swings.choose_first_part(d, np.True_)) for _ in range(129)].index(
+        0.5
+    ) == 128
 
 
 def test_where_longer_parts_fail_soon_the_wait_is_doubled():
     d, waits = data(), []
     for _ in range(6):
-        surplus.wait_until_longer(d, np.True_)
+        growing_swings.wait_until_longer(d, np.True_)
         waits.append(float(d.environment.calm_steps_needed))
     assert waits == [64.0, 128.0, 256.0, 512.0, 1024.0, 1024.0]
     d.environment.calm_steps = np.float64(2000.0)
-    surplus.wait_until_longer(d, np.True_)
+    growing_swings.wait_until_longer(d, np.True_)
     assert d.environment.calm_steps_needed == 64.0
 
 
@@ -103,30 +64,33 @@ def test_where_longer_parts_fail_soon_the_wait_is_doubled():
     ("size", "expected"), [(1.0, 1.0), (0.99, 0.5), (0.3, 0.25), (1e-9, 1.0 / 256.0)]
 )
 def test_fractions_of_a_step_are_halves_of_halves(size, expected):
-    assert surplus.whole_fraction(Fields(), np.float64(size)) == expected
+    assert growing_swings.whole_fraction(Fields(), np.float64(size)) == expected
 
 
 @pytest.mark.parametrize(("size", "square"), [(1.0, 1.2), (1.0, 30.0), (0.5, 7.0), (1.0, 1e9)])
 def test_parts_are_so_short_that_swings_do_not_grow(size, square):
     d = data()
-    surplus.shorten_for_swings(d, np.True_, np.float64(size), np.float64(square))
+    growing_swings.shorten_for_swings(d, np.True_, np.float64(size), np.float64(square))
     part = d.environment.first_part
     assert part <= 0.5 * size
-    assert square * (part / size) ** 2 <= surplus.SLOW_SWING or part == surplus.LEAST_SWINGING_PART
+    assert (
+        square * (part / size) ** 2 <= growing_swings.SLOW_SWING
+        or part == growing_swings.LEAST_SWINGING_PART
+    )
     longer = square * (2.0 * part / size) ** 2
-    assert longer > surplus.SLOW_SWING or part == 0.5 * size
+    assert longer > growing_swings.SLOW_SWING or part == 0.5 * size
 
 
 def test_energies_are_compared_only_of_steps_alike():
     d = data(whole_step_size=0.01)
     for size, unlike in ((0.01, False), (0.02, True), (0.02, False), (-0.02, True)):
-        assert bool(surplus.find_unlike_steps(d, np.float64(size), np.True_)) == unlike
+        assert bool(growing_swings.find_unlike_steps(d, np.float64(size), np.True_)) == unlike
 
 
 def test_swings_grow_where_energy_rises_with_them():
     def found(rise, estimate, swing, by_joints, gain=0.0):
         swings = map(np.float64, (estimate, swing, by_joints))
-        lanes = surplus.find_lanes_of_growing_swings(
+        lanes = growing_swings.find_lanes_of_growing_swings(
             Fields(), change(rise, gain=gain), tuple(swings), np.float64(1.0)
         )
         return tuple(map(bool, lanes))

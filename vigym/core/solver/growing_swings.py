@@ -1,37 +1,22 @@
-"""Energy created by large smooth steps: steps that would add to it are halved.
+"""Steps that are too long for a swing: they are halved, and the next ones begin with parts, too.
 
-A variational step keeps energy in the long run if it resolves the motion. If bodies turn far in a
-step, Newton may find a root of the equations that does not continue the motion, and energy jumps.
-The rise of energy beyond the work of all forces, from the middle of a step to that of the next, is
-summed, never below zero. The sum is the rise of energy from its lowest level, the cumulative sum of
-E. S. Page ("Continuous inspection schemes", Biometrika 41, 1954).
+Light bodies that are pulled hard, by joints or springs between points, may swing ever farther in
+steps that are too long for them, see `vigym.core.tree.tension`.
 
 The steps that follow begin with parts of the same size, until none had to be shortened for a number
 of calm steps: short steps among long ones would take or give energy themselves. If longer parts
 fail soon in a mechanism with contacts, that number is doubled.
-
-Light bodies that are pulled hard, by joints or springs between points, may swing ever farther in
-steps that are too long for them, see `vigym.core.tree.tension`. Such steps are made in short parts,
-too.
 """
 
-from vigym.core.body.pose import max_angular_speed, max_angular_speed_change
-from vigym.core.compiler.kernel import inline, phase
+from vigym.core.body.pose import max_angular_speed_change
+from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, minimum, sqrt, where
 from vigym.core.math.vectors import dot
-from vigym.core.solver.explained_work import stored_energy
 from vigym.core.solver.iteration import reject_lanes
 from vigym.core.tree.tension import find_swings, largest_pull, largest_swing_of_springs
 
-FAR = 0.1  # [rad] rotation of a body in a step above which energy is watched
-# Largest surplus, in parts of the kinetic energy, and its growth with the square of the rotation.
-# In resolved motion energies in the middle of steps rise and fall, by 0.18 in a pendulum of sixteen
-# steps a period.
-SURPLUS, SURPLUS_OF_TURN = 0.15, 0.5
-MOST_SURPLUS = 0.3  # largest sum of both
-SHARE_OF_STEP = 0.5  # part of the largest surplus that one step may add
-MEMORY = 63.0 / 64.0  # factor on surpluses from step to step
+FAR = 0.1  # [rad] rotation of a body in a step above which it counts as far
 # Number of calm steps after which shortened parts are doubled: least and largest
 CALM_STEPS, MOST_CALM_STEPS = 64.0, 1024.0
 LEAST_FIRST_PART = 0.25  # least part of a step that the next begins with
@@ -48,28 +33,6 @@ JUMPING_SHARE = 0.1  # such a rise if only the estimate of the swing is fast
 # Rise of energy in a burst, in parts of the kinetic energy, and in force times length scales
 BURSTING_SHARE, LEAST_BURST = 0.1, 1e-3
 LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 256.0, 8  # least part for such swings
-SMALLEST_WATCHED = 1.0 / 16.0  # largest part of the step that never fails for its surplus
-
-
-@phase
-def find_lanes_of_surplus(d, change, turn, watched, long):
-    """Find lanes in which energy rises too much, and add its rise to the surplus in the others."""
-    environment = d.environment
-    share = SURPLUS + SURPLUS_OF_TURN * turn * turn
-    share = minimum(share, MOST_SURPLUS)
-    last = environment.allowed_surplus
-    # springs may release their first energy at once, in steps that do not resolve it
-    released = where(last > 0.0, 0.0, stored_energy(d))
-    most = share * change.about_base + released
-    most, rise = maximum(most, MEMORY * last), change.rise
-    surplus = maximum(MEMORY * environment.surplus + rise, 0.0)
-    gains = (surplus > most) | (rise > SHARE_OF_STEP * most)
-    gains = watched & long & gains & (rise > 0.0)
-    kept = watched & ~gains
-    surplus = minimum(surplus, most)
-    environment.surplus = where(kept, surplus, environment.surplus)
-    environment.allowed_surplus = where(kept, most, environment.allowed_surplus)
-    return gains
 
 
 @inline
@@ -131,35 +94,6 @@ def find_unlike_steps(d, dt, lanes):
     unlike = absolute(dt - environment.whole_step_size) > UNLIKE * absolute(size)
     environment.whole_step_size = where(lanes, dt, environment.whole_step_size)
     return lanes & unlike
-
-
-@inline
-def find_lanes_that_turn_far(d, step, parts, turn, solved):
-    """Find the smooth lanes in which bodies turn far, and the largest rotation in two steps [rad].
-
-    Steps are watched only if the last whole step had the same size: energies in the middle of
-    unlike steps differ, as in a composition.
-    """
-    before = max_over_body_lanes(max_angular_speed(d.wide, step.knot2), step.h)
-    turn = maximum(turn, absolute(step.h) * before)
-    watched = solved.done & ~solved.nonsmooth & ~parts.unlike
-    return watched & (turn > FAR), turn
-
-
-@inline
-def reject_surplus(d, parts, change, turn, watched, solved):
-    """Let watched lanes fail in which energy has risen too much.
-
-    Steps that lower the sum are accepted, and so are short steps and the longer parts tried after
-    the shortest failed.
-    """
-    watched = watched & solved.done
-    if watched.any():
-        long = (parts.size > SMALLEST_WATCHED) & ~parts.seeking
-        gains = find_lanes_of_surplus(d, change, turn, watched, long)
-        shorten_next_steps(d, gains, parts.size)
-        return reject_lanes(solved, gains)
-    return solved
 
 
 @inline
