@@ -20,7 +20,7 @@ EPISODES = 6
 # standard tasks and robots with loops without a policy yet
 UNTRAINED = {f"vigym/{name}-v0" for name in ("Reacher", "Humanoid")}
 UNTRAINED |= {f"vigym/{name}-v0" for name in ("Stewart", "Excavator", "Jansen")}
-UNTRAINED |= {f"vigym/{name}-v0" for name in ("Engine", "Gripper", "WheelLeg")}
+UNTRAINED |= {f"vigym/{name}-v0" for name in ("Engine", "Gripper", "WheelLeg", "Cassie")}
 SEED = 3_000_000  # neither training nor the cards played these
 
 
