@@ -59,6 +59,10 @@ ARGUMENTS = {
     "Engine-v0": (*camera(3.2, z=0.65, elevation=0.2), "--seconds", "1.9"),
     "Gripper-v0": (*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),
     "WheelLeg-v0": (*camera(3.2, x=0.85, z=0.25), "--seconds", "2.4"),
+    "Cassie-v0": (
+        *("-c", "stand", "-o", "frame_skip=40", "-o", "period=3.0"),
+        *(*camera(2.9, z=0.5, azimuth=-0.9, elevation=0.2), "--seconds", "3"),
+    ),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),

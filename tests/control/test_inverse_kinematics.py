@@ -32,6 +32,14 @@ def test_balanced_wheels_drive_at_the_speed_and_height_that_are_asked_for():
     assert scores.unconverged_episodes == 0
 
 
+def test_a_biped_stands_and_squats_at_the_height_that_is_asked_for():
+    scores = vigym.evaluate("vigym/Cassie-v0", "stand", EPISODES, 100)
+    assert (scores.column("length") == 400).all()  # no fall
+    largest = (1.0 + 0.5) * 400  # of height and uprightness
+    assert (scores.column("return_") >= 0.8 * largest).all()
+    assert scores.unconverged_episodes == 0
+
+
 def test_a_steady_crank_walks_at_the_speed_that_is_asked_for():
     scores = vigym.evaluate("vigym/Jansen-v0", "steady", EPISODES, 100)
     assert scores.column("speed") == pytest.approx(np.full(EPISODES, 0.6), rel=0.05)

@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from vigym.control.kinematics.cassie import leg_angles
 from vigym.control.kinematics.delta import delta_angles
 from vigym.control.kinematics.engine import lever, piston_height
 from vigym.control.kinematics.gripper import finger_angle
@@ -11,6 +12,7 @@ from vigym.control.kinematics.jansen import ROWS, feet
 from vigym.control.kinematics.stewart import stewart_strokes
 from vigym.control.kinematics.wheel_leg import RADIUS, hip_angle
 from vigym.envs.registry import ENVIRONMENTS, ZOO
+from vigym.envs.zoo.cassie import SIDES, SPRINGS
 from vigym.evaluation.builtin import INVERSE
 
 NAMES = [entry.id for entry in ENVIRONMENTS if entry.task.startswith(ZOO)]
@@ -160,3 +162,20 @@ def test_wheels_stand_under_the_hips_at_any_height():
         hip = float(hip_angle(np.array(height)))
         sim.reset({"root": (0.0, height - 0.3, 0.0), "hip_front": hip, "hip_rear": hip})
         assert sim.body_position("wheel") == pytest.approx((0.0, 0.0, RADIUS), abs=1e-9)
+
+
+def test_the_biped_stands_on_level_feet_under_its_centre_of_mass_at_any_height():
+    env = gym.make("vigym/Cassie-v0").unwrapped
+    mechanism, sim = env.mechanism, env.sim
+    masses = np.array([body.mass for body in mechanism.bodies.values()])
+    springs = dict.fromkeys([f"{side}-{name}" for side in SIDES for name in SPRINGS], 0.0)
+    for height in np.random.default_rng(0).uniform(0.85, 1.1, SAMPLES):
+        stand = np.tile((0.0, 0.0, *map(float, leg_angles(np.array(height)))), len(SIDES))
+        motors = dict(zip(mechanism.motor_names, stand, strict=True))
+        sim.reset(motors | springs, place_on_ground=True)
+        assert sim.joint_positions[2] == pytest.approx(height, abs=1e-3)
+        places = sim.contacts.position
+        ends = places[np.argsort(places[:, 2])[:4]]  # of both feet
+        assert ends[:, 2] == pytest.approx(np.zeros(4), abs=1e-3)
+        center = masses @ sim.body_states[:, 0] / masses.sum()
+        assert ends[:, 0].mean() == pytest.approx(center, abs=1e-3)

@@ -50,6 +50,7 @@ COMPOUND = (
     "chassis_right",
 )  # links of assets that are all of their boxes, of one density
 OTHER_INERTIAS = {
+    "cassie": "those that the maker published",
     "exoskeleton": "those of a person, by Winter's table",
     "quadruped": "those that the maker published",
     "snake": "those of boxes that fill a link, drawn shorter",

@@ -1,0 +1,212 @@
+"""Standing and squatting of the biped Cassie, whose legs have springs and loops."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from vigym import assets
+from vigym.control.kinematics.cassie import HALF, MIDDLE, leg_angles
+from vigym.envs.arrays import rotate_to_body, stack, unstack, world_up_in_body
+from vigym.envs.options import require_positive
+from vigym.envs.rewards import tolerance
+from vigym.envs.task import Array, Flags, Quantities, Start, Task
+from vigym.mechanism.mechanism import Mechanism
+from vigym.simulation.simulator import Simulator
+from vigym.urdf.convert.load import load_urdf
+
+SIDES = ("left", "right")
+SPRINGS = ("shin", "heel-spring")
+MEAN_HEIGHT = 0.95  # of the pelvis: mean command [m]
+MIN_HEIGHT = 0.7  # of the pelvis, below which the robot has fallen [m]
+MIN_UPRIGHT = 0.8  # cosine of the tilt of the pelvis, below which it has
+MAX_TILT = 1.5  # bound of the observed roll and pitch [rad]
+MAX_ANGLE, MAX_RATE, MAX_SPEED = 2.5, 100.0, 10.0  # bounds of observations [rad, rad/s, m/s]
+HEIGHT_MARGIN, TILT_MARGIN = 0.05, 0.2  # errors with a tenth of the reward [m, rad]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cassie(Task):
+    """Standing and squatting.
+
+    ## Description
+
+    Cassie, a biped of 33.3 kg, is to stand upright and to hold the centre of mass of its pelvis at
+    a commanded height, which rises and falls. Each leg has five motors, two leaf springs and two
+    closed loops: the achilles rod, from the hip to the spring at the heel, keeps the tarsus nearly
+    parallel to the thigh, and the plantar rod joins the foot to its crank. Masses, inertias,
+    lengths, limits, springs and torques are those that Agility Robotics published.
+
+    ## Notes
+
+    Motors track angles: torque = kp (target - angle) - kd rate, with kp of 800, 400, 1000, 1500 and
+    300 N m/rad and kd = kp * 0.05 s, for roll, yaw and pitch of the hip, knee and foot. They are
+    implicit in the step. Torques are at most 112.5 N m, 195.2 N m of pitch and knee, and 45 N m of
+    the foot. Angles are the published ones, that of the knee plus 45 degrees. A foot is a capsule,
+    so level it stands on a line of 0.16 m along x. Friction on the ground is 1.
+
+    `vigym.control.kinematics.cassie` has the angles of a leg in closed form, and `Stand`, by name
+    `stand`.
+
+    `info` has `height`, that of the centre of mass of the pelvis [m], `command_height`, which it is
+    to equal, and its rate `command_rate` [m/s]; `roll` to the right and `pitch` forwards [rad], and
+    their rates in the axes of the pelvis, `roll_rate` and `pitch_rate` [rad/s]; `upright`, the
+    cosine of the tilt, and `power`, the sum of |torque * rate| over the motors, mean over the
+    control step [W].
+
+    ## Action Space
+
+    | Num | Action | Control Min | Control Max | Joint | Type (Unit) |
+    |---|---|---|---|---|---|
+    | 0 | target, from -0.25 to 0.25 | -1 | 1 | left-hip-roll | angle (rad) |
+    | 1 | target, from -0.25 to 0.25 | -1 | 1 | left-hip-yaw | angle (rad) |
+    | 2 | target, from 0.25 to 1.05 | -1 | 1 | left-hip-pitch | angle (rad) |
+    | 3 | target, from -1.45 to -0.05 | -1 | 1 | left-knee | angle (rad) |
+    | 4 | target, from -2.35 to -1.15 | -1 | 1 | left-foot | angle (rad) |
+    | 5 | target, from -0.25 to 0.25 | -1 | 1 | right-hip-roll | angle (rad) |
+    | 6 | target, from -0.25 to 0.25 | -1 | 1 | right-hip-yaw | angle (rad) |
+    | 7 | target, from 0.25 to 1.05 | -1 | 1 | right-hip-pitch | angle (rad) |
+    | 8 | target, from -1.45 to -0.05 | -1 | 1 | right-knee | angle (rad) |
+    | 9 | target, from -2.35 to -1.15 | -1 | 1 | right-foot | angle (rad) |
+
+    ## Observation Space
+
+    | Num | Observation | Min | Max | Joint | Type (Unit) |
+    |---|---|---|---|---|---|
+    | 0-9 | angles of the motors | -2.5 | 2.5 | as the actions | angle (rad) |
+    | 10-19 | their rates | -100 | 100 | as the actions | rate (rad/s) |
+    | 20 | height of the pelvis | -2 | 2 | root | distance (m) |
+    | 21 | roll | -1.5 | 1.5 | root | angle (rad) |
+    | 22 | pitch | -1.5 | 1.5 | root | angle (rad) |
+    | 23-25 | velocity of the pelvis in its axes | -10 | 10 | root | rate (m/s) |
+    | 26-28 | its angular velocity in its axes | -100 | 100 | root | rate (rad/s) |
+    | 29 | commanded height | -2 | 2 | | distance (m) |
+    | 30 | its rate of change | -10 | 10 | | rate (m/s) |
+
+    ## Rewards
+
+    reward = reward_height + reward_upright + reward_energy, all in `info`:
+
+    - reward_height: `height_weight` times 1 at the commanded height, 0.1 at an error of 0.05 m;
+    - reward_upright: `upright_weight` times 1 without roll and pitch, 0.1 where the root of the sum
+      of their squares is 0.2 rad;
+    - reward_energy: minus `energy_weight` times the motors' mean power over the control step.
+
+    ## Starting State
+
+    At rest, the pelvis level, the feet on the ground under the centre of mass, the height 0.95 m
+    and the springs without load; angles of the motors [rad] have uniform noise within +-
+    `reset_noise_scale`. The command is 0.95 m + `swing` sin(2 pi t / `period`).
+
+    ## Episode End
+
+    - Termination: a height of less than 0.7 m, a tilt of more than 0.64 rad, or the solver fails
+      (`info["solver_converged"]` is False).
+    - Truncation: after 400 control steps, 8 s.
+
+    ## Arguments
+
+    | Parameter | Type | Default | Description |
+    |---|---|---|---|
+    | `swing` | float | 0.08 | amplitude of the commanded height (m) |
+    | `period` | float | 4.0 | of the commanded height (s) |
+    | `height_weight` | float | 1.0 | weight of the commanded height |
+    | `upright_weight` | float | 0.5 | weight of an upright pelvis |
+    | `energy_weight` | float | 0.0005 | weight of the motors' power (1/W) |
+    | `reset_noise_scale` | float | 0.02 | half width of the noise (rad) |
+    """
+
+    grounded: ClassVar[bool] = True
+
+    timestep: float = 0.002
+    frame_skip: int = 10
+    swing: float = 0.08
+    period: float = 4.0
+    height_weight: float = 1.0
+    upright_weight: float = 0.5
+    energy_weight: float = 0.0005
+    reset_noise_scale: float = 0.02
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive("period", self.period, "seconds")
+
+    def mechanism(self) -> Mechanism:
+        """Return the robot of `assets/cassie` on the ground."""
+        return load_urdf(assets.path("cassie"), base="floating", ground=True)
+
+    def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
+        """Return the stand with noise of the motors' angles; the springs are at rest."""
+        hip, knee, foot = leg_angles(np.array(MEAN_HEIGHT))
+        stand = np.tile((0.0, 0.0, float(hip), float(knee), float(foot)), len(SIDES))
+        noise = rng.uniform(-self.reset_noise_scale, self.reset_noise_scale, stand.shape)
+        springs = {f"{side}-{spring}": 0.0 for side in SIDES for spring in SPRINGS}
+        return dict(zip(mechanism.motor_names, stand + noise, strict=True)) | springs, {}
+
+    def targets(self, action: Array) -> Array:
+        """Return the angles (..., 10) [rad] of the motors."""
+        return np.tile(MIDDLE, len(SIDES)) + np.tile(HALF, len(SIDES)) * action
+
+    @cached_property
+    def _motor_columns(self) -> tuple[list[int], list[int]]:
+        """Columns of the motors among joint positions and velocities."""
+        mechanism = self.mechanism()
+        names = mechanism.motor_names
+        positions = [mechanism.position_names.index(name) for name in names]
+        return positions, [mechanism.velocity_names.index(name) for name in names]
+
+    def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
+        """Return motors, pelvis and command."""
+        motors = mechanism.motor_names
+        angles = dict.fromkeys(motors, MAX_ANGLE)
+        rates = {f"velocity({name})": MAX_RATE for name in motors}
+        pelvis = {"height": 2.0, "roll": MAX_TILT, "pitch": MAX_TILT}
+        velocities = {f"velocity_{axis}": MAX_SPEED for axis in "xyz"}
+        turning = {f"angular_velocity_{axis}": MAX_RATE for axis in "xyz"}
+        command = {"command_height": 2.0, "command_rate": MAX_SPEED}
+        return {**angles, **rates, **pelvis, **velocities, **turning, **command}
+
+    def quantities(self, sim: Simulator) -> Quantities:
+        """Return height, orientation, command and power."""
+        positions, velocities = sim.joint_positions, sim.joint_velocities
+        up_x, up_y, up_z = unstack(world_up_in_body(positions[..., 3:7]))
+        roll_rate, pitch_rate, _ = unstack(velocities[..., 3:6])
+        rate = 2.0 * np.pi / self.period
+        phase = rate * sim.time
+        return {
+            "height": positions[..., 2],
+            "upright": up_z,
+            "roll": np.arctan2(up_y, up_z),
+            "pitch": np.arctan2(-up_x, up_z),
+            "roll_rate": roll_rate,
+            "pitch_rate": pitch_rate,
+            "command_height": MEAN_HEIGHT + self.swing * np.sin(phase),
+            "command_rate": self.swing * rate * np.cos(phase),
+            "power": sim.readings.power,
+        }
+
+    def observe(self, quantities: Quantities) -> Array:
+        """Return motors, pelvis and command (..., 31)."""
+        positions, velocities = quantities["joint_positions"], quantities["joint_velocities"]
+        angles, rates = self._motor_columns
+        pelvis = stack(*(quantities[name] for name in ("height", "roll", "pitch")))
+        velocity = rotate_to_body(positions[..., 3:7], velocities[..., 0:3])
+        command = stack(*(quantities[name] for name in ("command_height", "command_rate")))
+        parts = (positions[..., angles], velocities[..., rates], pelvis)
+        return np.concatenate((*parts, velocity, velocities[..., 3:6], command), axis=-1)
+
+    def rewards(self, quantities: Quantities, action: Array) -> Quantities:
+        """Return the terms of height, uprightness and energy."""
+        roll, pitch = quantities["roll"], quantities["pitch"]
+        lift = quantities["height"] - quantities["command_height"]
+        return {
+            "height": tolerance(lift, margin=HEIGHT_MARGIN),
+            "upright": tolerance(np.sqrt(roll * roll + pitch * pitch), margin=TILT_MARGIN),
+            "energy": -quantities["power"],
+        }
+
+    def terminated(self, quantities: Quantities) -> Flags:
+        """Return whether the robot fell."""
+        return (quantities["upright"] < MIN_UPRIGHT) | (quantities["height"] < MIN_HEIGHT)
