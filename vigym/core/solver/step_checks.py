@@ -33,8 +33,8 @@ from vigym.core.solver.iteration import reject_lanes
 from vigym.core.solver.parts import find_parts, find_short_parts
 from vigym.core.tables.plan import SKATE
 
-# Part of the step up to which rebounds may give a little more energy. Below twice that part they are
-# removed where the step has no solution.
+# Part of the step up to which rebounds may give a little more energy. Below twice that part they
+# are removed where the step has no solution.
 SHORT_REBOUNDING = 1.0 / 16.0
 SMOOTH_TURN = 0.25  # [rad] change of a body's rotation per step above that of smooth motion
 ABRUPT_TURN = 0.12  # [rad] such a change with impacts where work is known only roughly

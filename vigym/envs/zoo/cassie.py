@@ -23,7 +23,8 @@ MEAN_HEIGHT = 0.95  # of the pelvis: mean command [m]
 MIN_HEIGHT = 0.7  # of the pelvis, below which the robot has fallen [m]
 MIN_UPRIGHT = 0.8  # cosine of the tilt of the pelvis, below which it has
 MAX_TILT = 1.5  # bound of the observed roll and pitch [rad]
-MAX_ANGLE, MAX_RATE, MAX_SPEED = 2.5, 100.0, 10.0  # bounds of observations [rad, rad/s, m/s]
+MAX_ANGLE, MAX_RATE = 2.5, 100.0  # bounds of observed motors [rad, rad/s]
+MAX_SPEED = 10.0  # bound of observed velocities [m/s]
 HEIGHT_MARGIN, TILT_MARGIN = 0.05, 0.2  # errors with a tenth of the reward [m, rad]
 
 
