@@ -203,7 +203,7 @@ PPO = {
     # Success is a ball within 1.5 cm of its place for most of the time.
     # Exploration that lasts for a third of a second: independent noise hardly lifts the ball.
     "vigym/Gripper-v0": Recipe(
-        n_timesteps=500_000,
+        n_timesteps=1_000_000,
         success=Success("error", 0.0, 0.3, seconds=3.0, share=0.9),
         algorithm=_PPO
         | {
