@@ -233,6 +233,14 @@ def test_what_mjcf_lacks_is_an_error_that_names_it(fault):
         mech.to_mjcf()
 
 
+def test_a_name_that_the_file_has_for_a_site_of_its_own_is_an_error():
+    mech = chain("spherical")
+    taken = re.search(r'<site name="([^"]+)"', mech.to_mjcf())[1]
+    mech.add_frame(taken, "b0")
+    with pytest.raises(MechanismError, match=re.escape(f"site {taken!r}: found 2 of that name")):
+        mech.to_mjcf()
+
+
 def test_joints_that_mujoco_lacks_are_errors():
     for mech, fault in (
         (hinged(limits=(0.5, 0.5)), "joint 'j': found limits"),

@@ -22,7 +22,9 @@ from vigym.policies.onnx_model import write_onnx
     show_default=True,
     help="Fresh episodes for the returns of the card.",
 )
-@click.option("--onnx", metavar="F", help="Write the policy as an ONNX model, too.")
+@click.option(
+    "--onnx", metavar="F", help="Write the policy as an ONNX model for other programs, too."
+)
 @overwrite_option
 def command(run: Path, out: str | None, episodes: int, onnx: str | None) -> int:
     """Write the best policy of a finished RUN of vigym train as NAME.safetensors and NAME.json.

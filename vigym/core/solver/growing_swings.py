@@ -3,9 +3,9 @@
 Light bodies that are pulled hard, by joints or springs between points, may swing ever farther in
 steps that are too long for them, see `vigym.core.tree.tension`.
 
-The steps that follow begin with parts of the same size, until none had to be shortened for a number
-of calm steps: short steps among long ones would take or give energy themselves. If longer parts
-fail soon in a mechanism with contacts, that number is doubled.
+The steps that follow, and those after another root, begin with parts of the same size, until none
+had to be shortened for a number of calm steps: short steps among long ones would take or give
+energy themselves. If longer parts fail soon in a mechanism with contacts, that number is doubled.
 """
 
 from vigym.core.body.pose import max_angular_speed_change

@@ -63,11 +63,24 @@ def to_mjcf(
     root.append(element("equality", *equalities))
     root.append(element("tendon", *tendons))
     root.append(element("actuator", *_actuators(nested)))
+    _require_unique_names(root, place)
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode") + "\n"
     if path is not None:
         write_file(path, text)
     return text
+
+
+def _require_unique_names(root: ET.Element, place: str) -> None:
+    """Raise MechanismError for a name of the mechanism that is also one of the file's own."""
+    for tag in ("body", "joint", "site"):
+        names = Counter(each.get("name") for each in root.iterfind(f".//worldbody//{tag}[@name]"))
+        for name, count in names.items():
+            if count > 1:
+                raise MechanismError(
+                    f"{place}: {tag} {name!r}: found {count} of that name in the file, expected "
+                    "one; give the element another name"
+                )
 
 
 def _loops(nested: Nested) -> Iterator[ET.Element]:
