@@ -131,14 +131,14 @@ def find_lanes_that_turn_round(d, step):
 
 @phase
 def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
-    """Find the lanes in which a step leads to another root.
+    """Find the lanes in which a step leads to another root, or gains energy.
 
     A smooth step without springs does so if a body turns abruptly, or if no force explains a part
     of the kinetic energy. Stiff springs turn bodies back and forth: with springs only a doubled
     energy counts. A step with impacts does so if a body turns otherwise than in the step before,
     and kinetic energy appears, or the turn changes by a radian without springs, or a joint with
     limits turns by more than 2.8 rad. Larger gains and turns are allowed where work is known only
-    roughly, and where shorter parts failed. Parts of a step may turn bodies otherwise by less.
+    roughly, and where shorter parts failed. In other parts of a step no turn is needed for a gain.
     """
     more = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     more = absolute(step.h) * max_over_body_lanes(more, step.h)
