@@ -13,6 +13,7 @@ from vigym.envs.arrays import rotate_to_body, stack, unstack, world_up_in_body
 from vigym.envs.options import require_positive
 from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Flags, Quantities, Start, Task
+from vigym.envs.zoo.follower import motor_columns
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 from vigym.urdf.convert.load import load_urdf
@@ -152,11 +153,7 @@ class Cassie(Task):
 
     @cached_property
     def _motor_columns(self) -> tuple[list[int], list[int]]:
-        """Columns of the motors among joint positions and velocities."""
-        mechanism = self.mechanism()
-        names = mechanism.motor_names
-        positions = [mechanism.position_names.index(name) for name in names]
-        return positions, [mechanism.velocity_names.index(name) for name in names]
+        return motor_columns(self.mechanism())
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return motors, pelvis and command."""

@@ -16,6 +16,13 @@ from vigym.simulation.simulator import Simulator
 from vigym.urdf.convert.load import load_urdf
 
 
+def motor_columns(mechanism: Mechanism) -> tuple[list[int], list[int]]:
+    """Return the columns of motors among joint positions, and among joint velocities."""
+    names = mechanism.motor_names
+    positions = [mechanism.position_names.index(name) for name in names]
+    return positions, [mechanism.velocity_names.index(name) for name in names]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Follower(Task):
     """Mechanism of which some coordinates, its place, are to follow a command.
@@ -61,11 +68,7 @@ class Follower(Task):
 
     @cached_property
     def _motor_columns(self) -> tuple[list[int], list[int]]:
-        """Columns of the motors among joint positions and velocities."""
-        mechanism = self.mechanism()
-        names = mechanism.motor_names
-        positions = [mechanism.position_names.index(name) for name in names]
-        return positions, [mechanism.velocity_names.index(name) for name in names]
+        return motor_columns(self.mechanism())
 
     def targets(self, action: Array) -> Array:
         """Return positions of the motors (..., n_motors), from limit to limit."""
