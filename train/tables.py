@@ -2,6 +2,7 @@
 
 python train/tables.py runs --write train/results.md    # into the page, between its marks
 python train/tables.py runs                             # to the screen
+python train/tables.py runs --seeds                     # means over seeds alone; needs scipy
 """
 
 import csv
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from vigym.envs.registry import ENVIRONMENTS
 from vigym.evaluation.evaluate import evaluate
@@ -48,6 +50,38 @@ def finished_runs(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
     found = [(file.parent, json.loads(file.read_text())) for file in folder.glob("*/results.json")]
     own = [(run, row) for run, row in found if row["env"] in order]
     return sorted(own, key=lambda each: (order.index(each[1]["env"]), each[1]["seed"]))
+
+
+def seed_table(folder: Path) -> str:
+    """Return the mean return over the seeds of each environment, those of others included.
+
+    Intervals are bootstrapped ones of 95 %, of three seeds or more.
+
+    Args:
+        folder: which has the folders of the runs.
+    """
+    from scipy.stats import bootstrap
+
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for file in sorted(folder.glob("*/results.json")):
+        row = json.loads(file.read_text())
+        groups.setdefault((row["env"].removeprefix(PREFIX), row["timesteps"]), []).append(row)
+    head = ["environment", "control steps", "seeds", "return", "95 %", "success"]
+    rows = []
+    for (name, steps), group in sorted(groups.items()):
+        returns = [row["mean_return"] for row in group]
+        interval = "-"
+        if len(returns) >= 3:
+            found = bootstrap((returns,), np.mean, rng=0, method="percentile").confidence_interval
+            interval = f"{found.low:.1f} to {found.high:.1f}"
+        rates = [row["success_rate"] for row in group if row["success_rate"] is not None]
+        success = f"{100.0 * np.mean(rates):.0f} %" if rates else ""
+        seeds = ", ".join(str(seed) for seed in sorted(row["seed"] for row in group))
+        minutes = f"{np.mean([row['processor_minutes'] for row in group]):.1f}"
+        rows.append(
+            [name, f"{steps:,}", seeds, f"{np.mean(returns):.1f}", interval, success, minutes]
+        )
+    return markdown([*head, "minutes of processor"], rows)
 
 
 def markdown(head: list[str], rows: list[list[Any]]) -> str:
@@ -182,8 +216,12 @@ def with_tables(text: str, tables: dict[str, str]) -> str:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--write", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--scripted", is_flag=True, help="Scripted controllers, too: they play episodes.")
-def main(folder: Path, write: Path | None, scripted: bool) -> None:
+@click.option("--seeds", is_flag=True, help="Print means over seeds alone.")
+def main(folder: Path, write: Path | None, scripted: bool, seeds: bool) -> None:
     """Print tables of the runs in FOLDER, or write them into a page."""
+    if seeds:
+        print(seed_table(folder))
+        return
     runs = finished_runs(folder)
     tables = {"recipes": recipe_table(), "scores": score_table(runs), "curves": curve_table(runs)}
     if scripted:

@@ -75,7 +75,7 @@ def twice_hinged():
     return mech
 
 
-def hanging_rope(links=4, closing="spherical"):
+def hanging_rope(links=4, closing="spherical", damping=0.02, stiffness=0.0):
     """Bars on ball joints between two points of the world; the loop goes through the world."""
     mech = Mechanism()
     points = [(0.5 * i, 0.05 * i * i, -0.25 * i * (links - i) / links) for i in range(links + 1)]
@@ -87,7 +87,8 @@ def hanging_rope(links=4, closing="spherical"):
             f"link{i - 1}" if i else "world",
             f"link{i}",
             points[i],
-            damping=0.02,
+            damping=damping,
+            stiffness=stiffness,
         )
     needed = JOINT_TYPES[closing].needs_second_axis
     axes = {"axis": (0, 1, 0), "axis2": (0, 0, 1)} if needed else {"axis": (1, 0, 0)}

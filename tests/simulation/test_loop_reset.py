@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from scenes.loops_plane import Drawing
+from scenes.loops_space import hanging_rope
 from vigym import AssemblyError, Mechanism, Simulator
 
 
@@ -58,6 +59,18 @@ def test_too_much_is_given(given):
     with pytest.raises(AssemblyError, match="name fewer"):
         sim.reset(**given)
     np.testing.assert_array_equal(sim.state, before)
+
+
+@pytest.mark.parametrize(("damping", "stiffness"), [(0.0, 0.0), (0.3, 0.0), (0.3, 2.0)])
+def test_a_start_does_not_depend_on_the_state_before_it(damping, stiffness):
+    sim = Simulator(hanging_rope(damping=damping, stiffness=stiffness), timestep=0.01)
+    starts = []
+    for _ in range(3):
+        sim.reset({"ball1": (0.9, 0.1, 0.3, 0.0)}, {"ball1": (0.5, 1.0, 0.2)})
+        starts.append(sim.state)
+        for _ in range(20):
+            assert sim.step().converged
+    np.testing.assert_array_equal(starts[1:], starts[:-1])
 
 
 def test_fast_rates_are_closed_to_their_own_rounding():

@@ -55,6 +55,20 @@ def test_tables_have_a_row_for_each_run_in_order(runs):
     assert SCRIPT["best_runs"](found) == [runs / "Pendulum-seed11", runs / "Snake-seed10"]
 
 
+def test_means_over_seeds(tmp_path):
+    pytest.importorskip("scipy")
+    for name in ("vigym/Snake-v0", "Snake-v5"):
+        for seed, mean in enumerate((1.0, 2.0, 6.0) if name == "Snake-v5" else (4.0, 5.0)):
+            (tmp_path / f"{seed}{name[-1]}").mkdir()
+            row = {"env": name, "seed": seed, "mean_return": mean, **SCORES}
+            (tmp_path / f"{seed}{name[-1]}" / "results.json").write_text(json.dumps(row))
+    rows = SCRIPT["seed_table"](tmp_path).splitlines()[2:]
+    assert rows == [
+        "| Snake-v0 | 200 | 0, 1 | 4.5 | - | 98 % | 1.2 |",
+        "| Snake-v5 | 200 | 0, 1, 2 | 3.0 | 1.0 to 6.0 | 98 % | 1.2 |",
+    ]
+
+
 def test_a_page_gets_its_tables(runs, tmp_path):
     page = tmp_path / "results.md"
     page.write_text(PAGE + "<!-- curves -->\n<!-- end -->\n")

@@ -130,6 +130,24 @@ def write_ball_increment_axes(d, first, own, stiffness, motion):
 
 
 @phase
+def write_rate_increment_axes(d, i, knot3):
+    """Write the axes along each of which one rate over the step of three rotations grows alone.
+
+    They are those of loads that depend on the rates alone.
+    """
+    body = d.body(i)
+    first = body.first_dof + body.translation_count
+    change = quaternion_product(
+        conjugate(stored_quaternion(d, first)), relative_orientation(d, i, knot3)
+    )
+    w, v = change[0], vector_part(change)
+    for j in range(3):
+        turn = unit_vector(d, j)
+        along = scale(2.0 * element(v, j) / (1.0 + 2.0 * w), v)
+        d.dof(first + j).increment_axis = sub(axpy(w, turn, along), cross(v, turn))
+
+
+@phase
 def add_ball_spring_load(d, i, knot3):
     """Add half of the spring's moment at knot 2 to the loads, and the slope of all loads."""
     body = d.body(i)

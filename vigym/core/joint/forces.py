@@ -24,6 +24,7 @@ from vigym.core.joint.ball_spring import (
     add_ball_spring_load,
     add_closing_ball_load,
     reset_increment_axis,
+    write_rate_increment_axes,
 )
 from vigym.core.joint.bounded_forces import (
     add_bounded_forces,
@@ -211,6 +212,8 @@ def assemble_joint_loads(d, knot3, h, rho):
                 add_closing_ball_load(d, i, knot3)
             elif body.has_spring > 0:
                 add_ball_spring_load(d, i, knot3)
+            elif body.has_rate_force > 0:
+                write_rate_increment_axes(d, i, knot3)
     return held, errors
 
 

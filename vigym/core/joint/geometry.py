@@ -78,30 +78,14 @@ def stored_quaternion(d, p):
 def rotation_increment_axis(d, i, j, knot):
     """Compute the direction of Newton's increment for free rotation j at knot 3.
 
-    Any basis of the free motions serves. Where the rates of three free rotations count (dampers) we
-    take the one in which the rate over the step, of e2^-1 e3 = (w, v), grows along one unit vector:
-    a damper's derivative is then exact and stays within its own pivot. Where they have a spring,
-    the basis in which all of the load does, see ``vigym.core.joint.ball_spring``.
+    Any basis of the free motions serves. Where three free rotations have loads we take the one in
+    which each load grows along one axis alone, see ``vigym.core.joint.ball_spring``: its derivative
+    is then exact and stays within its own pivot.
     """
     body = d.body(i)
-    if body.rotation_count == 3 and body.has_spring > 0:
+    if body.rotation_count == 3 and (body.has_spring > 0 or body.has_rate_force > 0):
         axis = d.dof(body.first_dof + body.translation_count + j).increment_axis
         return mat_vec(d.pose(knot, body.child).rotation, axis)
-    if body.rotation_count == 3 and body.has_rate_force > 0:
-        stored = stored_quaternion(d, body.first_dof + body.translation_count)
-        change = quaternion_product(conjugate(stored), relative_orientation(d, i, knot))
-        w, x, y, z = change
-        s = x if j == 0 else (y if j == 1 else z)
-        o = w * 0.0
-        unit_cross = (o, z, -y) if j == 0 else ((-z, o, x) if j == 1 else (y, -x, o))
-        g = sub(scale(2.0 * s / (1.0 + 2.0 * w), (x, y, z)), unit_cross)
-        if j == 0:
-            g = (g[0] + w, g[1], g[2])
-        elif j == 1:
-            g = (g[0], g[1] + w, g[2])
-        else:
-            g = (g[0], g[1], g[2] + w)
-        return mat_vec(d.pose(knot, body.child).rotation, g)
     return rotation_axis(d, i, j, knot)
 
 

@@ -46,7 +46,7 @@ DOF_WORK = Table(
     Field("load", "generalised force at the present guess of knot 3", "N or N m"),
     Field("accepted_load", "that force at the solution", "N or N m"),
     Field("compliance", "derivative of the load by the dof", "N/m or N m/rad"),
-    Field("increment_axis", "of a ball joint with a spring: axis of the increment", "1, child", 3),
+    Field("increment_axis", "of a ball joint: axis of the increment", "1, child", 3),
     Field("residual", "residual over the pivot", "m or rad"),
     Field("inverse_pivot", "1 / pivot", "m/N or rad/(N m)"),
     Field("column_force", "force part of column u of the eliminated dof", "N/m or N/rad", 3),
