@@ -38,7 +38,7 @@ ARGUMENTS = {
         *("-o", "command=(0.5,0.0,0.8)"),
         *(*camera(2.2, x=0.3, y=0.5, z=0.2), "--seconds", "4"),
     ),
-    "Exoskeleton-v0": (*camera(1.8, x=0.1, z=-0.2), "--seconds", "4"),
+    "Exoskeleton-v0": (*camera(1.8, x=0.1, z=-0.2), "--seconds", "3"),
     "Snake-v0": (*camera(3.0, x=1.2), "--seconds", "3"),
     "SnakeSidewinding-v0": (*camera(4.0, x=-0.4, y=1.4, azimuth=0.2), "--seconds", "3"),
     "InvertedPendulum-v0": (*camera(3.0, z=0.2), "--seconds", "3"),

@@ -141,7 +141,7 @@ PPO = {
     "vigym/Exoskeleton-v0": Recipe(
         n_timesteps=600_000,
         success=Success("elbow_error", -0.1, 0.1, seconds=7.0, share=0.9),
-        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -2.0}},
+        algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -2.0}},
     ),
     # Large initial exploration: else a snake that does not crawl yet learns to save power at rest.
     "vigym/Snake-v0": Recipe(
