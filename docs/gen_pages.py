@@ -129,8 +129,10 @@ def gallery() -> str:
 def controllers() -> str:
     """Return the table of the controllers that have a name."""
     rows = ["| name | does | environments | parameters |", "|---|---|---|---|"]
+    pages = {entry.id for entry in ENVIRONMENTS}  # earlier versions have none
     for entry in BUILTIN.values():
-        links = [f"[{name_of(one)}](environments/{name_of(one)}.md)" for one in entry.ids]
+        names = [name_of(one) for one in entry.ids if one in pages]
+        links = [f"[{name}](environments/{name}.md)" for name in names]
         parameters = ", ".join(f"`{name}`" for name in entry.parameters or ())
         where = ", ".join(links) or "all"
         rows.append(f"| `{entry.name}` | {entry.summary} | {where} | {parameters} |")

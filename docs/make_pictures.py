@@ -33,10 +33,10 @@ ARGUMENTS = {
     "FourBar-v0": ("--seconds", "2.4"),
     "MinitaurLeg-v0": ("--seconds", "4"),
     "Minitaur-v0": (*camera(2.6, x=1.0, z=0.15), "--seconds", "1.2"),
-    "Quadruped-v0": (*camera(4.0, x=1.4, z=0.2), "--seconds", "1.2"),
-    "QuadrupedCommand-v0": (
+    "Quadruped-v1": (*camera(4.0, x=1.4, z=0.2), "--seconds", "1.2"),
+    "QuadrupedCommand-v1": (
         *("-o", "command=(0.5,0.0,0.8)"),
-        *(*camera(2.2, x=0.3, y=0.5, z=0.2), "--seconds", "4"),
+        *(*camera(2.2, x=0.3, y=0.5, z=0.2), "--seconds", "3"),
     ),
     "Exoskeleton-v0": (*camera(1.8, x=0.1, z=-0.2), "--seconds", "3"),
     "Snake-v0": (*camera(3.0, x=1.2), "--seconds", "3"),
@@ -76,7 +76,7 @@ ARGUMENTS = {
 BEHIND = {"azimuth": -2.3, "elevation": 0.25}  # where steps and slopes are seen
 OTHERS = {
     "quadruped_on_steps": (
-        "QuadrupedCommand-v0",
+        "QuadrupedCommand-v1",
         ("-o", "command=(0.6,0.0,0.0)", "-o", "terrain=steps"),
         (*camera(3.0, x=0.7, z=0.2, **BEHIND), "--seconds", "3.6"),
     ),

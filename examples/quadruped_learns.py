@@ -15,7 +15,7 @@ def main(seeds: int = 3, episodes: int = 100) -> list[float]:
     found = []
     for seed in range(seeds):
         search = Search(
-            env_id="vigym/Quadruped-v0",
+            env_id="vigym/Quadruped-v1",
             controller="sine_gait",
             measure="distance",
             episodes=episodes,

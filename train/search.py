@@ -1,6 +1,6 @@
 """Search for the parameters of a controller, by a hill climb or CMA-ES, in batches of candidates.
 
-python train/search.py vigym/Quadruped-v0 -c sine_gait --measure distance
+python train/search.py vigym/Quadruped-v1 -c sine_gait --measure distance
 python train/search.py vigym/Minitaur-v0 -c trot -p frequency=2:0.5 -p swing=0.3:0.1 --method cma
 """
 

@@ -16,7 +16,7 @@ from typing import Any
 import click
 import numpy as np
 
-from vigym.envs.registry import ENVIRONMENTS
+from vigym.envs.registry import EARLIER, ENVIRONMENTS
 from vigym.evaluation.evaluate import evaluate
 from vigym.evaluation.tables import deviation_of, with_deviation
 from vigym.policies.shipped import shipped_ids
@@ -31,8 +31,8 @@ SCRIPTED = {
     "vigym/Acrobot-v0": "energy_swing_up",
     "vigym/MinitaurLeg-v0": "hop",
     "vigym/Minitaur-v0": "trot",
-    "vigym/Quadruped-v0": "sine_gait",
-    "vigym/QuadrupedCommand-v0": "zero",
+    "vigym/Quadruped-v1": "sine_gait",
+    "vigym/QuadrupedCommand-v1": "zero",
     "vigym/Exoskeleton-v0": "tracking",
     "vigym/Snake-v0": "lateral_undulation",
     "vigym/SnakeSidewinding-v0": "sidewinding",
@@ -46,7 +46,7 @@ def finished_runs(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
     Args:
         folder: which has the folders of the runs.
     """
-    order = [entry.id for entry in ENVIRONMENTS]
+    order = [entry.id for entry in (*ENVIRONMENTS, *EARLIER)]
     found = [(file.parent, json.loads(file.read_text())) for file in folder.glob("*/results.json")]
     own = [(run, row) for run, row in found if row["env"] in order]
     return sorted(own, key=lambda each: (order.index(each[1]["env"]), each[1]["seed"]))

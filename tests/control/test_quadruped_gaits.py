@@ -47,7 +47,7 @@ def test_a_batch_has_the_actions_of_its_environments():
 
 def test_the_gait_walks():
     """The steps of the start of a search: 0.6 m/s, without a fall or an unsolved step."""
-    scores = vigym.evaluate("vigym/Quadruped-v0", "sine_gait", episodes=2)
+    scores = vigym.evaluate("vigym/Quadruped-v1", "sine_gait", episodes=2)
     assert not scores.column("failed").any()
     assert not scores.column("unconverged_steps").any()
     assert scores.column("distance").min() > 4.0

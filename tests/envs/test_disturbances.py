@@ -24,7 +24,8 @@ NAMES = ["Pendulum", "FourBar", "MinitaurLeg", "Snake"]
 
 
 def make(name="Pendulum", **options):
-    return gym.make(f"vigym/{name}-v0", **options).unwrapped
+    version = "" if "-" in name else "-v0"
+    return gym.make(f"vigym/{name}{version}", **options).unwrapped
 
 
 def actions(shape, steps, seed=0):
@@ -46,11 +47,11 @@ def test_what_is_off_changes_nothing(name):
     np.testing.assert_array_equal(plain.sim.state, off.sim.state)
 
 
-@pytest.mark.parametrize("name", ["Minitaur", "Quadruped", "Snake", "SnakeSidewinding"])
+@pytest.mark.parametrize("name", ["Minitaur-v0", "Quadruped-v1", "Snake-v0", "SnakeSidewinding-v0"])
 def test_costs_of_transport_are_over_the_random_weight(name):
     """Of one environment and of many, bit for bit."""
     factors = {"mass": (0.5, 2.0), "gravity": (0.5, 0.9)}
-    many = gym.make_vec(f"vigym/{name}-v0", 3, randomization=factors)
+    many = gym.make_vec(f"vigym/{name}", 3, randomization=factors)
     many.reset(seed=7)
     given = actions(many.action_space.shape, 2)
     infos = [many.step(action)[4] for action in given][-1]

@@ -46,7 +46,7 @@ def test_targets_of_all_actions_are_within_the_limits(robot):
 
 def test_the_stand_is_at_rest_with_the_feet_below_the_hips():
     """The motors give way a little under the weight: 0.3 rad at most of 30 N m over 100 N m/rad."""
-    env = gym.make("vigym/Quadruped-v0", reset_noise_scale=0.0)
+    env = gym.make("vigym/Quadruped-v1", reset_noise_scale=0.0)
     _, info = env.reset()
     sim = env.unwrapped.sim
     assert info["height"] == pytest.approx(0.02 + 0.4 * np.cos(0.8) - 0.0005, abs=1e-9)
@@ -63,7 +63,7 @@ def test_the_stand_is_at_rest_with_the_feet_below_the_hips():
 
 
 def test_terms_of_the_reward():
-    env = gym.make("vigym/Quadruped-v0", drift_weight=2.0)
+    env = gym.make("vigym/Quadruped-v1", drift_weight=2.0)
     gait = SineGait()
     observation, info = env.reset(seed=0)
     start, forward = info["x_position"], 0.0
@@ -92,13 +92,13 @@ def test_friction_has_to_be_a_number():
 
 
 def test_commands_are_drawn_for_every_episode():
-    envs = gym.make_vec("vigym/QuadrupedCommand-v0", 4, max_episode_steps=2)
+    envs = gym.make_vec("vigym/QuadrupedCommand-v1", 4, max_episode_steps=2)
     _, infos = envs.reset(seed=3)
     first = {name: infos[name].copy() for name in COMMANDS}
     for name, (lower, upper) in COMMANDS.items():
         assert len(set(first[name])) == 4
         assert ((lower <= first[name]) & (first[name] <= upper)).all()
-        alone = gym.make("vigym/QuadrupedCommand-v0").reset(seed=5)[1]
+        alone = gym.make("vigym/QuadrupedCommand-v1").reset(seed=5)[1]
         assert alone[name] == first[name][2]
     rest = np.zeros((4, 12), dtype=np.float32)
     for step in range(3):
@@ -109,7 +109,7 @@ def test_commands_are_drawn_for_every_episode():
 
 
 def test_a_state_continues_with_the_commands_that_are_there():
-    env = gym.make("vigym/QuadrupedCommand-v0")
+    env = gym.make("vigym/QuadrupedCommand-v1")
     _, before = env.reset(seed=0)
     _, after = env.reset(seed=1, options={"state": env.unwrapped.sim.state})
     _, drawn = env.reset(seed=1)
@@ -118,7 +118,7 @@ def test_a_state_continues_with_the_commands_that_are_there():
 
 
 def test_what_follows_the_command_is_rewarded():
-    env = gym.make("vigym/QuadrupedCommand-v0", command=(0.5, 0.0, 0.0), energy_weight=0.0)
+    env = gym.make("vigym/QuadrupedCommand-v1", command=(0.5, 0.0, 0.0), energy_weight=0.0)
     observation, info = env.reset(seed=0)
     rest = np.zeros(12, dtype=np.float32)
     for _ in range(50):
@@ -133,7 +133,7 @@ def test_what_follows_the_command_is_rewarded():
 def test_actions_correct_a_trot():
     """Torques are those of motors with the trot's angles, corrected by the action, as targets."""
     command = (0.5, 0.1, -0.2)
-    env = gym.make("vigym/QuadrupedCommand-v0", command=command, frame_skip=1, timestep=0.0005)
+    env = gym.make("vigym/QuadrupedCommand-v1", command=command, frame_skip=1, timestep=0.0005)
     _, info = env.reset(seed=0)
     action = np.tile(np.array([0.1, -0.05, 0.08], dtype=np.float32), 4)
     for _ in range(30):
@@ -149,7 +149,7 @@ def test_actions_correct_a_trot():
 def test_the_trot_alone_follows_roughly():
     """At three quarters of the commanded velocity, without a fall."""
     scores = vigym.evaluate(
-        "vigym/QuadrupedCommand-v0", "zero", 2, options={"command": (1.0, 0.0, 0.0)}
+        "vigym/QuadrupedCommand-v1", "zero", 2, options={"command": (1.0, 0.0, 0.0)}
     )
     assert not scores.column("failed").any()
     assert 5.0 < scores.column("distance").min() < 10.0

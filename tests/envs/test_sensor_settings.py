@@ -13,7 +13,7 @@ from gymnasium.wrappers import DtypeObservation, FrameStackObservation
 from oracle.naive_joints import conj, rotate
 from vigym.envs.robots.sensors import GroundContact, Imu, LastAction, Ranges, Torques
 
-MINITAUR, QUADRUPED = "vigym/Minitaur-v0", "vigym/Quadruped-v0"
+MINITAUR, QUADRUPED = "vigym/Minitaur-v0", "vigym/Quadruped-v1"
 RAYS = [(0, 0, -1), (1, 0.3, -0.5), (-0.4, 1, -1), (0, 0, 1)]
 PERTURBED = {
     "randomization": {"mass": (0.7, 1.4), "gravity": (0.5, 1.5), "strength": (0.6, 1.0)},
@@ -219,7 +219,7 @@ def test_history_in_a_vector_is_that_of_each_alone():
         (MINITAUR, {"terrain": "slope", "commands": True, "motor": "voltage"}),
         (MINITAUR, {"terrain": "steps"}),
         (QUADRUPED, {"terrain": "rough"}),
-        ("vigym/QuadrupedCommand-v0", {"terrain": "boxes"}),
+        ("vigym/QuadrupedCommand-v1", {"terrain": "boxes"}),
         ("vigym/MinitaurLeg-v0", {}),
         ("vigym/SnakeSidewinding-v0", {"self_collision": True}),
         ("vigym/PendulumChain-v0", {"links": 2, "joint": "spherical"}),

@@ -247,7 +247,7 @@ def test_wrong_sensors(option, message):
         Ranges("a", [(0, 0, 0)])
 
 
-@pytest.mark.parametrize("env_id", ["vigym/Quadruped-v0", "vigym/QuadrupedCommand-v0"])
+@pytest.mark.parametrize("env_id", ["vigym/Quadruped-v1", "vigym/QuadrupedCommand-v1"])
 def test_quadrupeds_start_and_stay_up_on_terrain(env_id):
     """Without actions one stands, and the one with commands trots, which takes it a little lower."""
     env = gym.make(env_id, terrain="rough", disable_env_checker=True).unwrapped

@@ -88,7 +88,7 @@ def test_costs_of_transport_are_over_the_weight_of_each_episode(factors):
 def test_the_forward_speed_is_along_the_command():
     """Sideways, on a circle, on the spot; the Minitaur trots along x whatever its command."""
     walks = [
-        evaluate("vigym/QuadrupedCommand-v0", "trained", 1, options={"command": command}).rows[0]
+        evaluate("vigym/QuadrupedCommand-v1", "trained", 1, options={"command": command}).rows[0]
         for command in ((0.0, 0.4, 0.0), (0.4, 0.0, 1.0), (0.0, 0.0, 1.0))
     ]
     assert [row.speed for row in walks[:2]] == pytest.approx([0.4, 0.4], abs=0.05)

@@ -114,7 +114,7 @@ CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "docs/contact.md": (2, check_contact),
     "docs/controllers.md": (2, check_controllers),
     "docs/dynamics.md": (1, check_dynamics),
-    "docs/environments.md": (7, check_environments),
+    "docs/environments.md": (8, check_environments),
     "docs/loops.md": (1, check_loops),
     "docs/mechanisms.md": (5, check_mechanisms),
     "docs/pictures.md": (3, check_pictures),

@@ -11,10 +11,12 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 
-from scenes.env_cases import CASES
+from scenes.env_cases import CASES, NEEDED
+from vigym.envs.registry import EARLIER
 
 FILE = Path(__file__).resolve().parents[1] / "envs" / "golden.json"
 OPTIONS = dict(reversed(CASES))  # of several cases of an id the first
+OPTIONS |= {entry.id: NEEDED.get(entry.id.replace("v0", "v1"), {}) for entry in EARLIER}
 STEPS = 10
 
 

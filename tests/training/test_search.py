@@ -90,7 +90,7 @@ def test_a_measure_may_be_small():
 
 def test_the_quadruped_learns_in_few_episodes():
     search = Search(
-        env_id="vigym/Quadruped-v0",
+        env_id="vigym/Quadruped-v1",
         controller="sine_gait",
         measure="distance",
         episodes=16,

@@ -51,6 +51,21 @@ def test_rsl_rl_sees_the_vector(rsl_rl):
     envs.close()
 
 
+def test_rsl_rl_has_a_group_for_critics(rsl_rl):
+    adapter, torch = rsl_rl
+    options = {"name": "vigym/Quadruped-v1", "privileged": True}
+    envs, plain = adapter(vector(info_keys=(), **options), seed=4), vector(**options)
+    assert set(adapter(vector()).get_observations().keys()) == {"policy"}
+    observation, infos = plain.reset(seed=4)
+    groups = envs.get_observations()
+    for _ in range(SHORT + 1):
+        whole = np.concatenate((observation, infos["privileged"]), axis=1)
+        np.testing.assert_array_equal(groups["critic"], whole.astype(np.float32))
+        np.testing.assert_array_equal(groups["policy"], observation.astype(np.float32))
+        groups, *_ = envs.step(torch.zeros(COUNT, 12))
+        observation, *_, infos = plain.step(np.zeros((COUNT, 12), dtype=np.float32))
+
+
 def test_rsl_rl_spreads_the_time_limits(rsl_rl):
     adapter, torch = rsl_rl
     envs = adapter(vector(), seed=0)

@@ -66,6 +66,7 @@ def _describe(env_id: str, options: dict[str, Any]) -> tuple[dict[str, Any], str
     env = _instance(env_id, options, task is not None)
     source: Any = type(env) if task is None else task_class(task)
     defaults = _defaults(source) if task is None else option_defaults(source)
+    defaults |= {name: value for name, value in spec.kwargs.items() if name in defaults}
     names = [name for name in controllers_for(spec.id) if BUILTIN[name].ids]
     known = {
         "id": spec.id,

@@ -85,6 +85,17 @@ def world_up_in_body(orientation: Array) -> Array:
     return stack(2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))
 
 
+def within_unit(values: Array) -> bool:
+    """Return whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
+    if values.ndim > 1:
+        sizes = np.abs(values)
+        return bool(sizes.item(sizes.argmax()) <= 1.0)  # the first NaN counts as the largest
+    within = True
+    for value in values.tolist():
+        within = within and -1.0 <= value <= 1.0
+    return within
+
+
 def name_history(names: list[str], length: int) -> list[str]:
     """Return the names of all entries, oldest first; those of earlier steps end in "[-steps]"."""
     before = [f"{name}[-{age}]" for age in range(length - 1, 0, -1) for name in names]

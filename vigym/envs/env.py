@@ -41,6 +41,8 @@ class BaseEnv:
         sim: the `vigym.Simulator`; `sim.state` saves a state, which
             `reset(options={"state": ...})` restores.
         observation_names: name of every entry of the observation.
+        privileged_names: name of every entry of `info["privileged"]`; none without the option.
+        privileged_space: of these entries of one environment; None without the option.
     """
 
     metadata: dict[str, Any] = {
@@ -84,6 +86,9 @@ class BaseEnv:
         self.__doc__ = type(self.task).__doc__
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / self.dt))}
         self.observation_names = self._runner.observation_names
+        self.privileged_names = list(runner.privileged_bounds)
+        most = np.array(list(runner.privileged_bounds.values()))
+        self.privileged_space = spaces.Box(-most, most, dtype=np.float64) if most.size else None
 
     def _single_spaces(self) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
         """Return the observation and action spaces of one environment."""

@@ -11,17 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.envs.arrays import Array, Flags, History, name_history
+from vigym.envs.arrays import Array, Flags, History, name_history, within_unit
 from vigym.envs.infos import Infos, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
 from vigym.envs.rewards import MeanRates
+from vigym.envs.robots.privileged import sensors_of_option
 from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import (
     NUMBERS,
     Quantities,
     Start,
     Task,
+    first_goals,
     require,
     require_goal,
     require_observation,
@@ -94,8 +96,7 @@ class EpisodeRunner:
         perturbations: Perturbations | None = None,
         streams: RandomStreams | None = None,
     ) -> None:
-        self.task = task
-        self.mechanism = task.mechanism()
+        self.task, self.mechanism = task, task.mechanism()
         self.efforts = effort_limits(self.mechanism)
         options: Any = {"batch": batch, "threads": threads, "precision": precision}
         options |= task.simulator or {}
@@ -114,7 +115,7 @@ class EpisodeRunner:
         self.action_shape = (*self.shape, *self.efforts.shape)
         self._own_shape = (*self.shape, len(own))  # of an observation without sensors
         # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
-        self._goals = _first_goals(task, batch or 1)
+        self._goals = first_goals(task, batch or 1)
         self._rates = MeanRates(task, self.sim, self.dt)
         self._is_timed = {type(task).motion, type(task).motor_targets} != _UNTIMED
         self._upper = np.broadcast_to(most, (*self.shape, most.size)).copy()
@@ -126,6 +127,19 @@ class EpisodeRunner:
         self._perturber: Perturber | None = None
         if perturbations is not None and streams is not None and not perturbations.off:
             self._perturber = Perturber(perturbations, self.sim, size, bounds, self.dt, streams)
+        self._set_privileged(perturbations)
+
+    def _set_privileged(self, perturbations: Perturbations | None) -> None:
+        """Set the sensors of the option `privileged`; all sensors share the random impulses."""
+        selected = sensors_of_option(self.task.privileged, self.mechanism, perturbations)
+        suite = SensorSuite(selected, self.sim, self.dt, self.efforts.size) if selected else None
+        self.privileged_bounds = {} if suite is None else suite.bounds
+        self._most_privileged = np.array(list(self.privileged_bounds.values()))
+        self._privileged = suite
+        self._suites = [one for one in (self._sensors, suite) if one is not None]
+        if self._perturber is not None:
+            for one in self._suites:
+                one.impulse = self._perturber.impulse
 
     def check_action(
         self, action: ArrayLike, idle: Flags | None = None
@@ -141,7 +155,7 @@ class EpisodeRunner:
         values = self._float64_action(action)
         if idle is not None:
             values[idle.nonzero()[0]] = 0.0
-        if _within_bounds(values):  # actions of most learners are
+        if within_unit(values):  # actions of most learners are
             return values, False
         finite = np.isfinite(values)
         if not finite.all():
@@ -186,8 +200,8 @@ class EpisodeRunner:
         starting = np.ones(self.sim.batch or 1, dtype=np.bool_) if mask is None else mask
         if self._perturber is not None:
             self._perturber.reset(starting)
-        if self._sensors is not None:
-            self._sensors.reset(starting)
+        for suite in self._suites:
+            suite.reset(starting)
         if self._history is not None:
             self._history.start(starting)
         task, sim = self.task, self.sim
@@ -253,8 +267,8 @@ class EpisodeRunner:
         Actions of environments that are `idle` (batch,) are replaced by zero.
         """
         action, clipped = self.check_action(action, idle)
-        if self._sensors is not None:
-            self._sensors.before_step(action)
+        for suite in self._suites:
+            suite.before_step(action)
         if self._perturber is not None:
             action = self._perturber.act(action, idle)
         self._rates.before_step()
@@ -312,12 +326,15 @@ class EpisodeRunner:
         return over if restarted is None else over & ~restarted
 
     def quantities(self) -> Quantities:
-        """Return joint coordinates, episode time [s], goals, and the task's own quantities."""
+        """Return coordinates, time [s], privileged readings, goals, and the task's quantities."""
         sim = self.sim
         own = {**self.task.quantities(sim), **self._rates.read()}
         require_shape(own, "quantity", self.shape, 1)
         positions, velocities, time = sim.readings.coordinates
         common = {"joint_positions": positions, "joint_velocities": velocities, "time": time}
+        if self._privileged is not None:
+            most = self._most_privileged
+            common["privileged"] = np.clip(self._privileged.read(), -most, most)
         return {**common, **self.goals(), **own}
 
     def observe(self, quantities: Quantities, mask: Flags | None = None) -> Array:
@@ -359,24 +376,6 @@ class EpisodeRunner:
             return self.info(quantities, terms, none, False, state)
 
         return self.observe(quantities, mask), read_info
-
-
-def _within_bounds(values: Array) -> bool:
-    """Return whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
-    if values.ndim > 1:
-        sizes = np.abs(values)
-        return bool(sizes.item(sizes.argmax()) <= 1.0)  # the first NaN counts as the largest
-    within = True
-    for value in values.tolist():
-        within = within and -1.0 <= value <= 1.0
-    return within
-
-
-def _first_goals(task: Task, count: int) -> Quantities:
-    """Return the goals (count,) that environments have before their first reset, by name."""
-    goal = task.goal(np.random.default_rng(0))
-    require_goal(goal, goal)
-    return {name: np.full(count, float(value)) for name, value in goal.items()}
 
 
 def effort_limits(mechanism: Mechanism) -> Array:

@@ -120,6 +120,9 @@ class Perturber:
     Raises:
         MechanismError: a quantity or element that the mechanism has not.
         ValueError: noise of an unknown observation.
+
+    Attributes:
+        impulse: (count, 3) sum of the random impulses of the last control step [N s].
     """
 
     def __init__(
@@ -148,10 +151,12 @@ class Perturber:
         self._impulse_probability = dt / interval
         self._observed = np.zeros((count, len(bounds)))
         self._bodies = list(sim.mechanism.bodies)
+        self.impulse = np.zeros((count, 3))
 
     def reset(self, mask: Flags) -> None:
         """Clear the action queues and draw the factors of environments in the mask (count,)."""
         self._queue[mask] = 0.0
+        self.impulse[mask] = 0.0
         if not self._randomized:
             return
         rows = np.ones((len(mask), self._table.size))
@@ -192,6 +197,7 @@ class Perturber:
                 body = stream.integers(len(self._bodies))
                 direction = stream.normal(size=3)
                 impulses[lane, body] = self._impulse * direction / np.sqrt(direction @ direction)
+        self.impulse[:] = impulses.sum(axis=1)
         if impulses.any():
             self._sim.push(impulses[0] if self._sim.batch is None else impulses)
 

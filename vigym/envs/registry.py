@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -90,8 +90,8 @@ ENVIRONMENTS = (
     Entry("vigym/FourBar-v0", "vigym.envs.tasks.four_bar:FourBar", 400, 380.0),
     Entry("vigym/MinitaurLeg-v0", "vigym.envs.tasks.minitaur_leg:MinitaurLeg", 400, 290.0),
     Entry("vigym/Minitaur-v0", "vigym.envs.tasks.minitaur:Minitaur", 1000, 15.0),
-    Entry("vigym/Quadruped-v0", "vigym.envs.tasks.quadruped:Quadruped", 500),
-    Entry("vigym/QuadrupedCommand-v0", "vigym.envs.tasks.quadruped_command:QuadrupedCommand", 500),
+    Entry("vigym/Quadruped-v1", "vigym.envs.tasks.quadruped:Quadruped", 500),
+    Entry("vigym/QuadrupedCommand-v1", "vigym.envs.tasks.quadruped_command:QuadrupedCommand", 500),
     Entry("vigym/Exoskeleton-v0", "vigym.envs.tasks.exoskeleton:Exoskeleton", 1600),
     Entry("vigym/Snake-v0", "vigym.envs.tasks.snake:Snake", 500, 340.0),
     Entry(
@@ -124,8 +124,16 @@ ENVIRONMENTS = (
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )
 
+# earlier versions, which keep the options that they had
+_MILLISECONDS = {"timestep": 0.001, "frame_skip": 20}
+EARLIER = tuple(
+    replace(entry, id=entry.id.replace("-v1", "-v0"), kwargs=_MILLISECONDS)
+    for entry in ENVIRONMENTS
+    if "Quadruped" in entry.id
+)
+
 
 def register_all() -> None:
-    """Register every environment of the table with Gymnasium."""
-    for entry in ENVIRONMENTS:
+    """Register every environment of the table with Gymnasium, and earlier versions."""
+    for entry in (*EARLIER, *ENVIRONMENTS):
         entry.register()

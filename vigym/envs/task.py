@@ -43,6 +43,10 @@ _SHARED = {
     "reset_noise_scale": ("float", "half width of the initial noise (rad, rad/s)"),
     "simulator": ("dict", "options of `vigym.Simulator`: loops, tolerance, friction_cone, ..."),
     "sensors": ("tuple", "readings added to the observation; see `vigym.envs.robots.sensors`"),
+    "privileged": (
+        "bool or tuple",
+        'readings for critics, `info["privileged"]`; see `vigym.envs.robots.privileged`',
+    ),
     "history": ("int", "control steps whose observations are in one, the newest last"),
     "randomization": ("dict", "random physical parameters; see `vigym.envs.perturbations`"),
     "observation_noise": (
@@ -83,6 +87,8 @@ class Task(ABC):
         simulator: options of the `vigym.Simulator` that no other option of the environment sets:
             order, loops, tolerance, max_iterations, friction_cone, contact_solver; None: none.
         sensors: whose readings follow the task's own observation.
+        privileged: sensors whose readings are `info["privileged"]`, such as critics see; True:
+            those of `vigym.envs.robots.privileged.privileged_sensors`; False: none.
         history: number of control steps whose observations are in one, the newest last; before an
             episode's first step all are as its first.
         reset_noise_scale: size of the random part of the initial state; 0: always the same start.
@@ -106,6 +112,7 @@ class Task(ABC):
     reset_noise_scale: float = 0.1
     simulator: Mapping[str, Any] | None = None
     sensors: Sequence[Sensor] = ()
+    privileged: bool | Sequence[Sensor] = False
     history: int = 1
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -127,6 +134,8 @@ class Task(ABC):
             f"a dictionary with any of: {', '.join(sorted(_SIMULATOR))}",
         )
         require_sensors(self.sensors)
+        if not isinstance(self.privileged, bool):
+            require_sensors(self.privileged, "privileged")
         require_whole("history", self.history, 1, MOST_HISTORY)
         for term, weight in self.weights.items():
             option = self.weight_names.get(term, term + _WEIGHT)
@@ -291,6 +300,13 @@ def require_goal(goal: Mapping[str, Any], names: Collection[str]) -> None:
             raise ValueError(f"hook goal, {name}: found {value!r}, expected a finite number")
 
 
+def first_goals(task: Task, count: int) -> Quantities:
+    """Return the goals (count,) that environments have before their first reset, by name."""
+    goal = task.goal(np.random.default_rng(0))
+    require_goal(goal, goal)
+    return {name: np.full(count, float(value)) for name, value in goal.items()}
+
+
 def complete_docstring(docstring: str, task: type) -> str:
     """Return a task's docstring with a row for every shared option in the table of its arguments.
 
@@ -329,6 +345,7 @@ def _defaults(task: Any) -> dict[str, Any]:
             "reset_noise_scale",
             "simulator",
             "sensors",
+            "privileged",
             "history",
         )
     }

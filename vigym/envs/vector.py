@@ -114,8 +114,9 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
             as "final_obs" and "final_info".
             DISABLED: the user resets it with `reset(options={"reset_mask": ...})` before the next
             step.
-        info_keys: keys of `infos` to report, () for none; None: all. Learners that build a
-            dictionary for every environment and step, such as RLlib, are faster with few.
+        info_keys: keys of `infos` to report beside "privileged", () for none; None: all. Learners
+            that build a dictionary for every environment and step, such as RLlib, are faster with
+            few.
         threads: of the simulator.
         precision: of the simulator, "float64" or "float32"; the latter differs from single
             environments by rounding.
@@ -365,7 +366,8 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         if unknown:
             expected = f"None or a sequence of: {', '.join(known)}"
             raise ValueError(f"option info_keys: found {unknown[0]!r}, expected {expected}")
-        return tuple(keys)
+        own = ("privileged",) if self.privileged_names else ()
+        return tuple(dict.fromkeys((*keys, *own)))
 
     def _checked_mask(self, mask: Flags | None) -> Flags:
         """Return a copy of a reset mask (num_envs,); None names all environments."""

@@ -37,7 +37,10 @@ from vigym.evaluation.policies import Context, Controller, load_trained, settabl
 from vigym.policies.shipped import shipped_ids
 
 MINITAUR, LEG = "vigym/Minitaur-v0", "vigym/MinitaurLeg-v0"
-QUADRUPED, COMMANDED = "vigym/Quadruped-v0", "vigym/QuadrupedCommand-v0"
+QUADRUPEDS = (
+    *("vigym/Quadruped-v1", "vigym/QuadrupedCommand-v1"),
+    *("vigym/Quadruped-v0", "vigym/QuadrupedCommand-v0"),
+)
 EXOSKELETON = "vigym/Exoskeleton-v0"
 PENDULUM, ACROBOT = "vigym/Pendulum-v0", "vigym/Acrobot-v0"
 CARTPOLE, DOUBLE_PENDULUM = "vigym/CartPole-v0", "vigym/InvertedDoublePendulum-v0"
@@ -226,8 +229,7 @@ BUILTIN = {
             _sine_gait,
             quadruped_gaits.SineGait,
             "trot of sines, searched by train/search.py",
-            QUADRUPED,
-            COMMANDED,
+            *QUADRUPEDS,
         ),
         _entry("tracking", _tracking, tracking.Tracking, "gains on angles and rates", EXOSKELETON),
         BuiltinController(

@@ -164,10 +164,20 @@ class Model:
 
     def __call__(self, observation: Array, info: Mapping[str, Any]) -> Array:
         """Return the actions (n, n_actions) of observations (n, n_observations)."""
+        space = self.model.observation_space
+        seen: Any = observation
+        if is_asymmetric(space):  # actions depend on "policy" alone
+            unseen = np.zeros((len(observation), *space["privileged"].shape))
+            seen = {"policy": observation, "privileged": unseen}
         if self.normalisation is not None:
-            observation = self.normalisation.normalize_obs(observation)
-        actions: Array = self.model.predict(observation, deterministic=True)[0]
+            seen = self.normalisation.normalize_obs(seen)
+        actions: Array = self.model.predict(seen, deterministic=True)[0]
         return actions
+
+
+def is_asymmetric(space: gymnasium.Space[Any]) -> bool:
+    """Return whether observations are those of an `AsymmetricPolicy`."""
+    return isinstance(space, gymnasium.spaces.Dict) and set(space) == {"policy", "privileged"}
 
 
 def check_file(path: str | Path) -> None:
@@ -200,7 +210,10 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any], named: FileName | None 
         raise ImportError(f"{path}: a model needs {PACKAGES[library]}: {hint}") from error
     with _open_model(path, owner) as stream:
         model = getattr(module, algorithm).load(stream, device="cpu")
-    shapes = model.observation_space.shape, model.action_space.shape
+    seen = model.observation_space
+    if is_asymmetric(seen) and not is_asymmetric(env.observation_space):
+        seen = seen["policy"]
+    shapes = seen.shape, model.action_space.shape
     _check_shapes(f"model {path}", shapes, env)
     beside = normalisation_file(path.parent)
     return Model(model, None if beside is None else read_pickle(beside, owner))

@@ -9,11 +9,15 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
+from stable_baselines3 import PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.preprocessing import is_image_space
 from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNormalize
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from vigym.envs.registry import VECTOR
+from vigym.evaluation.policies import is_asymmetric
+from vigym.wrappers.asymmetric import AsymmetricPolicy
 from vigym.wrappers.sb3 import SB3VecEnv
 
 MOST_SPREAD = 100_000  # control steps of episodes that are spread; others are endless
@@ -84,8 +88,17 @@ def normalised(envs: VecEnv, gamma: float, normalize: bool) -> VecNormalize:
     return VecNormalize(envs, normalize and _is_numeric(space), normalize, gamma=gamma)
 
 
-def policy_class(space: spaces.Space[Any]) -> str:
-    """Return the name of the policy for observations of a space."""
+def policy_class(space: spaces.Space[Any], algorithm: type[BaseAlgorithm]) -> Any:
+    """Return the policy, or its name, for observations of a space.
+
+    Raises:
+        ValueError: privileged observations, and an algorithm without a critic for them.
+    """
+    if is_asymmetric(space):
+        if algorithm is not PPO:
+            found = f"option privileged: found it with {algorithm.__name__}"
+            raise ValueError(f"{found}, expected PPO of stable-baselines3")
+        return AsymmetricPolicy
     if isinstance(space, spaces.Dict):
         return "MultiInputPolicy"
     return "CnnPolicy" if is_image_space(space) else "MlpPolicy"

@@ -15,7 +15,7 @@ from torch import nn
 
 import vigym
 from vigym.evaluation.environments import make_env
-from vigym.evaluation.policies import Model, load_model
+from vigym.evaluation.policies import Model, is_asymmetric, load_model
 from vigym.files import read_json
 from vigym.policies.network import Array, Network, write_network
 from vigym.training.checkpoints import (
@@ -28,6 +28,7 @@ from vigym.training.checkpoints import (
 from vigym.training.environments import is_own
 from vigym.training.recipes import recipe_of
 from vigym.training.results import evaluate
+from vigym.wrappers.asymmetric import ActorExtractor
 
 # first seed of the card's episodes: neither training nor the choice of recipes played them
 CARD_SEED = 2_000_000
@@ -119,6 +120,8 @@ def network_of(loaded: Model, card: Mapping[str, Any]) -> Network:
     space = model.observation_space
     if not isinstance(model, BaseAlgorithm) or type(model).__module__.startswith("sbx"):
         raise ValueError(f"policy: found {type(model).__module__}, expected stable-baselines3")
+    if is_asymmetric(space):
+        space = space["policy"]
     if not isinstance(space, gym.spaces.Box) or len(space.shape) != 1:
         raise ValueError(f"policy: found observations {space}, expected a vector")
     layers, activation, squashed = _layers(model)
@@ -152,7 +155,7 @@ def _layers(model: Any) -> tuple[list[nn.Linear], str, bool]:
     kinds = {type(part) for part in parts[1::2]}
     dense = [*parts[::2], last]
     known = len(kinds) == 1 and kinds <= set(_ACTIVATIONS)
-    flat = isinstance(extractor, FlattenExtractor)
+    flat = isinstance(extractor, FlattenExtractor | ActorExtractor)
     if not (known and flat and all(type(layer) is nn.Linear for layer in dense)):
         expected = "dense layers with one activation, tanh or ReLU"
         raise ValueError(f"policy: found {hidden} and {last}, expected {expected}")
@@ -164,6 +167,8 @@ def _normalisation(found: VecNormalize | None, count: int) -> tuple[Array, Array
     if found is None or not found.norm_obs:
         return np.zeros(count), np.ones(count), inf
     statistics: Any = found.obs_rms
+    if isinstance(statistics, dict):
+        statistics = statistics["policy"]
     scale = np.sqrt(statistics.var + found.epsilon)
     return np.array(statistics.mean), scale, float(found.clip_obs)
 

@@ -152,7 +152,11 @@ def new_model(
         ValueError: the text is no learning rate.
     """
     make: Any = algorithm  # its constructor has other arguments than the base class
-    policy = policy_class(envs.observation_space) if recipe.policy == "auto" else recipe.policy
+    policy = (
+        policy_class(envs.observation_space, algorithm)
+        if recipe.policy == "auto"
+        else recipe.policy
+    )
     rate = learning_rate(recipe.learning_rate)
     gamma = recipe.algorithm.get("gamma", 0.99)
     settings = {"learning_rate": rate, "seed": seed, "device": "cpu", "tensorboard_log": log}

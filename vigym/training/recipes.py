@@ -125,13 +125,13 @@ PPO = {
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
     # Success is the 12 m in ten seconds that a search of six parameters reaches.
-    "vigym/Quadruped-v0": Recipe(
-        n_timesteps=600_000,
+    "vigym/Quadruped-v1": Recipe(
+        n_timesteps=1_000_000,
         success=Success("x_position", 12.0, inf, seconds=0.0),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
     # Success is a velocity within 0.2 m/s of the command for most of the time.
-    "vigym/QuadrupedCommand-v0": Recipe(
+    "vigym/QuadrupedCommand-v1": Recipe(
         n_timesteps=800_000,
         success=Success("reward_velocity", 0.41, inf, seconds=8.0, share=0.8),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
@@ -213,6 +213,11 @@ PPO = {
             "policy_kwargs": {"log_std_init": -1.0},
         },
     ),
+}
+# of earlier versions, with smaller steps
+PPO |= {
+    "vigym/Quadruped-v0": replace(PPO["vigym/Quadruped-v1"], n_timesteps=600_000),
+    "vigym/QuadrupedCommand-v0": PPO["vigym/QuadrupedCommand-v1"],
 }
 
 # One gradient step per four control steps: 16 after each step of the 64 environments.

@@ -1,7 +1,7 @@
 """Gymnasium wrappers that use the physics in `info`, of one environment or of a vector of them.
 
-`SB3VecEnv` and `RslRlVecEnv` adapt a vector environment to stable-baselines3 and to rsl_rl. Their
-imports happen on first use.
+`SB3VecEnv` and `RslRlVecEnv` adapt a vector environment to stable-baselines3 and to rsl_rl;
+`AsymmetricPolicy` is for critics of the former. Their imports happen on first use.
 """
 
 from importlib import import_module
@@ -17,6 +17,7 @@ from vigym.wrappers.wrapper import (
 )
 
 if TYPE_CHECKING:
+    from vigym.wrappers.asymmetric import AsymmetricPolicy as AsymmetricPolicy
     from vigym.wrappers.rsl_rl import RslRlVecEnv as RslRlVecEnv
     from vigym.wrappers.sb3 import SB3VecEnv as SB3VecEnv
 
@@ -27,7 +28,11 @@ __all__ = [
     "PhysicsCost",
     "PhysicsVectorReward",
 ]
-_LATE = {"RslRlVecEnv": "vigym.wrappers.rsl_rl", "SB3VecEnv": "vigym.wrappers.sb3"}
+_LATE = {
+    "AsymmetricPolicy": "vigym.wrappers.asymmetric",
+    "RslRlVecEnv": "vigym.wrappers.rsl_rl",
+    "SB3VecEnv": "vigym.wrappers.sb3",
+}
 
 
 def __getattr__(name: str) -> Any:

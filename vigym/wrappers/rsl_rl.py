@@ -14,8 +14,10 @@ from vigym.wrappers.wrapper import require_same_step
 class RslRlVecEnv:
     """Adapter of a vector environment of vigym to the `VecEnv` interface of rsl_rl.
 
-    Observations are a TensorDict with one group, "policy". Where an episode ends by its time limit
-    `extras["time_outs"]` is 1. `extras["log"]` has the mean of every reward term.
+    Observations are a TensorDict with the group "policy". Of environments with the option
+    `privileged` the group "critic" is the same and the privileged readings behind it. Where an
+    episode ends by its time limit `extras["time_outs"]` is 1. `extras["log"]` has the mean of every
+    reward term.
 
     Args:
         env: vector environment, wrapped or not, in autoreset mode SAME_STEP, such as
@@ -70,12 +72,16 @@ class RslRlVecEnv:
 
     def reset(self, seed: int | None = None) -> tuple[TensorDict, dict[str, Any]]:
         """Start new episodes; return observations and no extras."""
-        self._observations = self.env.reset(seed=seed)[0]
+        self._observations, infos = self.env.reset(seed=seed)
+        self._readings = infos.get("privileged")
         return self.get_observations(), {}
 
     def get_observations(self) -> TensorDict:
-        """Return the current observations (num_envs, n) as the group "policy"."""
+        """Return the current observations (num_envs, n) by their groups."""
         values = {"policy": self._tensor(self._observations)}
+        if self._readings is not None:
+            critic = np.concatenate((self._observations, self._readings), axis=1)
+            values["critic"] = self._tensor(critic)
         return TensorDict(values, batch_size=[self.num_envs], device=self.device)
 
     def step(
@@ -88,6 +94,7 @@ class RslRlVecEnv:
         """
         step = self.env.step(actions.detach().cpu().numpy())
         self._observations, rewards, terminated, truncated, infos = step
+        self._readings = infos.get("privileged")
         terms = {key: value for key, value in infos.items() if key.startswith("reward_")}
         extras = {
             "time_outs": self._tensor(truncated & ~terminated),

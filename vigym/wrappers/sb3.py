@@ -5,6 +5,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.env_util import is_wrapped
@@ -26,6 +27,9 @@ class SB3VecEnv(VecEnv):
     "terminal_observation" and "TimeLimit.truncated". Other steps report the latter and `info_keys`
     only: learners read no more, and building dictionaries for every environment and step takes
     longer than the physics.
+
+    Observations of environments with the option `privileged` are {"policy": observation,
+    "privileged": readings}, for `AsymmetricPolicy`.
 
     Attributes and methods are those of the vector environment, which the environments share; of
     gymnasium's `SyncVectorEnv` and `AsyncVectorEnv` those of each environment come first.
@@ -55,7 +59,11 @@ class SB3VecEnv(VecEnv):
         self._require_reported(info_keys)
         self._info_keys = info_keys
         self._actions: NDArray[Any] | None = None
-        super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
+        space = getattr(env.unwrapped, "privileged_space", None)
+        self._privileged, seen = space is not None, env.single_observation_space
+        if space is not None:
+            seen = spaces.Dict({"policy": seen, "privileged": space})
+        super().__init__(env.num_envs, seen, env.single_action_space)
 
     def reset(self) -> Any:
         """Reset all environments with the seeds and options set before; return observations."""
@@ -64,7 +72,7 @@ class SB3VecEnv(VecEnv):
         self.reset_infos = [info_of(infos, lane) for lane in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
-        return observations
+        return self._seen(observations, infos)
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Store the actions (num_envs, ...) of the next step."""
@@ -80,10 +88,16 @@ class SB3VecEnv(VecEnv):
         for lane in np.flatnonzero(done).tolist():
             self.reset_infos[lane] = info_of(infos, lane)
             last = info_of(infos["final_info"], lane)
-            last["terminal_observation"] = infos["final_obs"][lane]
+            last["terminal_observation"] = self._seen(infos["final_obs"][lane], last)
             last["TimeLimit.truncated"] = bool(truncated[lane] and not terminated[lane])
             single_infos[lane] = last
-        return observations, rewards.astype(np.float32), done, single_infos
+        return self._seen(observations, infos), rewards.astype(np.float32), done, single_infos
+
+    def _seen(self, observed: Any, infos: Infos) -> Any:
+        """Return observations, with the privileged readings of infos if there are any."""
+        if not self._privileged:
+            return observed
+        return {"policy": observed, "privileged": infos["privileged"]}
 
     def _step_info(self, infos: Infos, lane: int) -> Infos:
         if self._info_keys is None:

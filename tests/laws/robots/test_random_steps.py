@@ -18,13 +18,13 @@ from vigym.envs.registry import ENVIRONMENTS, ZOO
 
 COUNT = 500
 WALKERS = (
-    *("Minitaur", "Quadruped", "QuadrupedCommand", "Snake", "SnakeSidewinding"),
-    *("HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid"),
+    *("Minitaur-v0", "Quadruped-v1", "QuadrupedCommand-v1", "Snake-v0", "SnakeSidewinding-v0"),
+    *("HalfCheetah-v0", "Hopper-v0", "Walker2d-v0", "Ant-v0", "Humanoid-v0"),
 )
 MOST = 100_000
 STEPS = {"vigym/MinitaurLeg-v0": 50_000, "vigym/Exoskeleton-v0": 50_000}
 STEPS |= {entry.id: 10_000 for entry in ENVIRONMENTS if entry.task.startswith(ZOO)}
-STEPS |= {f"vigym/{name}-v0": 20_000 for name in WALKERS}
+STEPS |= {f"vigym/{name}": 20_000 for name in WALKERS}
 
 
 @pytest.mark.parametrize("entry", ENVIRONMENTS, ids=lambda entry: entry.id)

@@ -36,6 +36,7 @@ class Reading:
         action: (count, n_actuated) last action that was asked for, clipped to [-1, 1].
         dt: length of the control step [s].
         started: (count,) whether the episode has made a step.
+        impulse: (count, 3) sum of the random impulses of the control step [N s].
     """
 
     sim: Simulator
@@ -44,6 +45,7 @@ class Reading:
     action: Array
     dt: float
     started: Flags
+    impulse: Array
 
 
 class Sensor(Protocol):
@@ -75,14 +77,14 @@ class Imu:
 
     def bounds(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return bounds of angular velocity [rad/s] and acceleration [m/s^2]."""
-        _index(mechanism, self.body, "Imu")
+        body_index(mechanism, self.body, "Imu")
         spin = {f"imu_{self.body}_angular_velocity_{axis}": MAX_SPIN for axis in AXES}
         felt = {f"imu_{self.body}_acceleration_{axis}": MAX_ACCELERATION for axis in AXES}
         return spin | felt
 
     def read(self, reading: Reading) -> Array:
         """Return angular velocity and acceleration (count, 6)."""
-        k = _index(reading.sim.mechanism, self.body, "Imu")
+        k = body_index(reading.sim.mechanism, self.body, "Imu")
         state = reading.states[:, k]
         change = (state[:, 7:10] - reading.velocities[:, k]) / reading.dt
         change = np.where(reading.started[:, None], change, 0.0)
@@ -117,17 +119,17 @@ class GroundContact:
     def bounds(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return the bound of each body's force [N], or 1."""
         for body in self.bodies:
-            _index(mechanism, body, "GroundContact")
+            body_index(mechanism, body, "GroundContact")
         return {f"contact_{body}": self.force or 1.0 for body in self.bodies}
 
     def read(self, reading: Reading) -> Array:
         """Return normal forces, or whether there are any (count, n)."""
-        mechanism, contacts = reading.sim.mechanism, reading.sim.contacts
-        count = len(mechanism.ground_contact_names)
+        contacts = reading.sim.contacts
         along = (contacts.force * contacts.normal).sum(axis=-1).reshape(len(reading.states), -1)
-        owners = np.array(mechanism.ground_contact_bodies)
-        sums = [along[:, :count][:, owners == body].sum(axis=1) for body in self.bodies]
-        forces = np.stack(sums, axis=1)
+        forces = np.zeros((len(along), len(self.bodies)))
+        for column, body in enumerate(reading.sim.mechanism.ground_contact_bodies):
+            if body in self.bodies:
+                forces[:, self.bodies.index(body)] += along[:, column]
         return forces if self.force is not None else (forces > 0.0).astype(np.float64)
 
 
@@ -158,7 +160,7 @@ class Ranges:
 
     def bounds(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return the reach of each ray [m]."""
-        _index(mechanism, self.body, "Ranges")
+        body_index(mechanism, self.body, "Ranges")
         return {
             f"range_{self.body}_{k}": self.reach for k in range(len(np.asarray(self.directions)))
         }
@@ -167,7 +169,7 @@ class Ranges:
         """Return distances (count, n) [m]."""
         rays = np.asarray(self.directions, dtype=np.float64)
         rays = rays / np.linalg.norm(rays, axis=1)[:, None]
-        state = reading.states[:, _index(reading.sim.mechanism, self.body, "Ranges")]
+        state = reading.states[:, body_index(reading.sim.mechanism, self.body, "Ranges")]
         shape = (len(state), len(rays))
         to_world = state[:, None, 3:7] * [1.0, -1.0, -1.0, -1.0]
         starts = np.broadcast_to(state[:, None, :3], (*shape, 3))
@@ -275,6 +277,9 @@ class SensorSuite:
 
     Raises:
         ValueError: a body that the mechanism has not, or two readings of one name.
+
+    Attributes:
+        impulse: (count, 3) random impulses of the control step [N s].
     """
 
     def __init__(self, sensors: Sequence[Sensor], sim: Simulator, dt: float, n_actuated: int):
@@ -284,6 +289,7 @@ class SensorSuite:
         self._started = np.zeros(count, dtype=np.bool_)
         self._action = np.zeros((count, n_actuated))
         self._velocities = self._states()[..., 7:10]
+        self.impulse = np.zeros((count, 3))
 
     @property
     def bounds(self) -> dict[str, float]:
@@ -309,9 +315,8 @@ class SensorSuite:
 
     def read(self) -> Array:
         """Return all readings (..., n)."""
-        reading = Reading(
-            self._sim, self._states(), self._velocities, self._action, self._dt, self._started
-        )
+        last = self._velocities, self._action, self._dt, self._started, self.impulse
+        reading = Reading(self._sim, self._states(), *last)
         rows = np.concatenate([sensor.read(reading) for sensor in self._sensors], axis=1)
         return rows[0] if self._sim.batch is None else rows
 
@@ -320,14 +325,14 @@ class SensorSuite:
         return states
 
 
-def require_sensors(sensors: Any) -> None:
+def require_sensors(sensors: Any, option: str = "sensors") -> None:
     """Raise ValueError unless an option is a sequence of sensors."""
     valid = isinstance(sensors, tuple | list)
     valid = valid and all(hasattr(one, "read") and hasattr(one, "bounds") for one in sensors)
-    require(valid, "sensors", sensors, "a tuple of sensors, as of `vigym.envs.robots.sensors`")
+    require(valid, option, sensors, "a tuple of sensors, as of `vigym.envs.robots.sensors`")
 
 
-def _index(mechanism: Mechanism, body: str, sensor: str) -> int:
+def body_index(mechanism: Mechanism, body: str, sensor: str) -> int:
     """Return the row of a body; raise ValueError if no body has the name."""
     names = list(mechanism.bodies)
     require(body in names, f"sensors, {sensor} body", body, f"a name among {', '.join(names)}")

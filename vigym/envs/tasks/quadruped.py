@@ -101,6 +101,11 @@ back_right_knee | angle (rad) |
     | `survival_weight` | float | 0.5 | weight of the time without a fall (1/s) |
     | `energy_weight` | float | 0.0005 | weight of the motors' energy (1/J) |
     | `drift_weight` | float | 0.2 | weight of the sideways motion (1/m) |
+
+    ## Version History
+
+    - v1: integrator steps of 5 ms, before 1 ms; control steps stay 20 ms.
+    - v0: first version.
     """
 
     reset_noise_scale: float = 0.05

@@ -36,8 +36,8 @@ class QuadrupedTask(Task):
 
     grounded: ClassVar[bool] = True
 
-    timestep: float = 0.001
-    frame_skip: int = 20
+    timestep: float = 0.005
+    frame_skip: int = 4
     terrain: TerrainOption = None
     friction: float = 0.8
 

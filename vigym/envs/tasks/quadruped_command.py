@@ -39,18 +39,18 @@ class QuadrupedCommand(QuadrupedTask):
 
     ## Description
 
-    The robot of `vigym/Quadruped-v0` follows a command of three numbers: velocities forwards and to
+    The robot of `vigym/Quadruped-v1` follows a command of three numbers: velocities forwards and to
     the left, and the rate of turning. They are drawn anew for every episode, or given by `command`.
 
     ## Notes
 
-    Motors are those of `vigym/Quadruped-v0`: torque = 100 (target - angle) - 2 rate, at most 33.5
+    Motors are those of `vigym/Quadruped-v1`: torque = 100 (target - angle) - 2 rate, at most 33.5
     N m. Targets without an action are those of `vigym.control.quadruped_gaits.trot_angles`: 2.5
     steps of each foot per second, diagonal legs together, feet lifted by about 0.05 m.
 
     `info` has the commands `command_forward`, `command_left` [m/s] and `command_turn` [rad/s],
     which stay for an episode; what is to equal them: `forward_velocity`, `left_velocity` [m/s] and
-    `turning` [rad/s], in the axes of the trunk; and what `vigym/Quadruped-v0` has: `x_position`,
+    `turning` [rad/s], in the axes of the trunk; and what `vigym/Quadruped-v1` has: `x_position`,
     `y_position`, `height` [m], `x_velocity`, `y_velocity` [m/s], `heading` [rad], `upright`,
     `motor_torques` [N m], `power` [W] and `cost_of_transport`, along x as there. Observations are
     clipped to their bounds, `info` is not.
@@ -114,6 +114,11 @@ back_right_knee | angle (rad) |
     | `velocity_weight` | float | 1.0 | weight of the commanded velocity |
     | `turn_weight` | float | 0.5 | weight of the commanded turning |
     | `energy_weight` | float | 0.0005 | weight of the motors' power (1/W) |
+
+    ## Version History
+
+    - v1: integrator steps of 5 ms, before 1 ms; control steps stay 20 ms.
+    - v0: first version.
     """
 
     reset_noise_scale: float = 0.05
