@@ -100,6 +100,11 @@ def check_questions(space: Space) -> None:
     assert space["low"] < 0.0
 
 
+def check_scaling(space: Space) -> None:
+    assert space["rewards"].shape == (64,)
+    assert space["envs"].closed
+
+
 def check_training(space: Space) -> None:
     """Say whether the policy is that of its card, and the step was solved."""
     assert space["policy"].card["evaluation"]["mean_return"] > 200.0
@@ -119,6 +124,7 @@ CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "docs/mechanisms.md": (5, check_mechanisms),
     "docs/pictures.md": (3, check_pictures),
     "docs/questions.md": (12, check_questions),
+    "docs/scaling.md": (1, check_scaling),
     "docs/training.md": (2, check_training),
 }
 
@@ -136,7 +142,7 @@ def test_the_programs_of_a_page_run(
         pytest.importorskip("mujoco")
     shutil.copy(assets.path("pendulum"), tmp_path / "robot.urdf")
     monkeypatch.chdir(tmp_path)
-    space: Space = {}
+    space: Space = {"__name__": "__main__"}  # as a script
     assert len(PROGRAMS[name]) == count
     for program in PROGRAMS[name]:
         exec(compile(program, name, "exec"), space)

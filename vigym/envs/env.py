@@ -23,6 +23,7 @@ from vigym.envs.task import Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.overlay.marks import parse_overlay, read_marks
 from vigym.render.scene.camera import Camera, CameraOption, parse_camera
+from vigym.simulation.simulator import Simulator
 
 Picture = NDArray[Any]  # uint8 of colours, float32 of depths, int32 of segmentations
 Action = NDArray[np.float32]
@@ -38,8 +39,6 @@ class BaseEnv:
 
     Attributes:
         task: constants and hooks.
-        sim: the `vigym.Simulator`; `sim.state` saves a state, which
-            `reset(options={"state": ...})` restores.
         observation_names: name of every entry of the observation.
     """
 
@@ -80,7 +79,6 @@ class BaseEnv:
         self._renderers = {}
         self._runner = runner
         self.task = runner.task
-        self.sim = runner.sim
         self.__doc__ = type(self.task).__doc__
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / self.dt))}
         self.observation_names = self._runner.observation_names
@@ -93,6 +91,11 @@ class BaseEnv:
             spaces.Box(-bounds, bounds, dtype=np.float64),
             spaces.Box(-1.0, 1.0, action_shape, np.float32),
         )
+
+    @property
+    def sim(self) -> Simulator:
+        """The simulator; `sim.state` is a state that `reset(options={"state": ...})` restores."""
+        return self._runner.sim
 
     @property
     def mechanism(self) -> Mechanism:
