@@ -68,6 +68,11 @@ NEEDED = {"stable_baselines3": "stable-baselines3", "torch": "torch", "matplotli
 @click.option(
     "--resume", is_flag=True, help="Continue from the newest checkpoint, if there is one."
 )
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    help="Processes that step the environments.  [default: this one]",
+)
 @click.option("--tensorboard", is_flag=True, help="Write curves for tensorboard.")
 @click.option("--no-video", is_flag=True, help="Record no video.")
 def command(
@@ -81,6 +86,7 @@ def command(
     episodes: int,
     out: Path | None,
     resume: bool,
+    processes: int | None,
     tensorboard: bool,
     no_video: bool,
 ) -> int:
@@ -110,8 +116,8 @@ def command(
     folder = out or Path("runs") / f"{_run_name(environment)}-seed{seed or 0}"
     check_folder(folder, "--out")
     settings = _settings(folder, env_id, given, resume)
-    files: dict[str, Any] = {"resume": resume, "tensorboard": tensorboard, "episodes": episodes}
-    run = TrainingRun(env_id=env_id, out=folder, **files, **settings)
+    more: dict[str, Any] = {"resume": resume, "tensorboard": tensorboard, "episodes": episodes}
+    run = TrainingRun(env_id=env_id, out=folder, processes=processes, **more, **settings)
     if resume and finished(run):
         click.echo(f"{folder}: found a finished run of {run.recipe.n_timesteps} steps")
     else:

@@ -13,6 +13,7 @@ from stable_baselines3.common.preprocessing import is_image_space
 from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNormalize
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
+from vigym.envs.options import require
 from vigym.envs.registry import VECTOR
 from vigym.wrappers.sb3 import SB3VecEnv
 
@@ -33,19 +34,30 @@ class TimedVecEnv(VecEnvWrapper):
         env_id: id of the environment.
         count: number of environments.
         options: of the environment.
+        processes: in which a task of vigym is stepped; None: this one.
         spread: whether the first episodes of a task of vigym end one after the other, so that later
             rollouts have all parts of episodes, not the same part in all environments.
 
     Attributes:
         seconds: time of all steps so far.
+
+    Raises:
+        ValueError: several processes for an environment that is no task of vigym.
     """
 
     def __init__(
-        self, env_id: str, count: int, options: Mapping[str, Any], spread: bool = False
+        self,
+        env_id: str,
+        count: int,
+        options: Mapping[str, Any],
+        processes: int | None = None,
+        spread: bool = False,
     ) -> None:
         if is_own(env_id):
-            envs = gym.make_vec(env_id, count, autoreset_mode="SameStep", **options)
+            vector: Any = {"autoreset_mode": "SameStep", "processes": processes}
+            envs = gym.make_vec(env_id, count, **vector, **options)
         else:
+            require(processes is None, "processes", processes, f"none: {env_id} is not of vigym")
             mode = {"autoreset_mode": AutoresetMode.SAME_STEP}
             envs = gym.make_vec(env_id, count, "sync", vector_kwargs=mode, **options)
         super().__init__(VecMonitor(SB3VecEnv(envs)))

@@ -64,6 +64,7 @@ class TrainingRun:
         episodes: of the last evaluation.
         resume: whether to continue from the newest checkpoint of the folder, if it has one.
         tensorboard: whether to write curves for tensorboard.
+        processes: in which the environments of training are stepped; None: this one.
     """
 
     env_id: str
@@ -76,6 +77,7 @@ class TrainingRun:
     episodes: int = 100
     resume: bool = False
     tensorboard: bool = False
+    processes: int | None = None
 
     @property
     def recipe(self) -> Recipe:
@@ -189,7 +191,7 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
     """
     after = CheckpointCallback(run.out)
     options = {**recipe.training, **run.options}
-    envs = TimedVecEnv(run.env_id, recipe.n_envs, options, spread=True)
+    envs = TimedVecEnv(run.env_id, recipe.n_envs, options, run.processes, spread=True)
     evaluation_envs = TimedVecEnv(run.env_id, EVALUATION_ENVS, run.options)
     restore_folder(run.out / "best")
     log = str(run.out / "tensorboard") if run.tensorboard else None
