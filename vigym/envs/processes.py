@@ -152,6 +152,11 @@ class ProcessVectorEnv(TaskVectorEnv):
         super().set_attr(name, values)
         self._workers.call_all("set_attr", name, getattr(self, name))
 
+    def set_options(self, **options: Any) -> None:
+        """Change options of the task and of perturbations, see `BaseEnv.set_options`."""
+        super().set_options(**options)
+        self._workers.call_all("set_options", options)
+
     def close_extras(self, **kwargs: Any) -> None:
         """End the processes; infos can still be read."""
         with suppress(ChildProcessError, ClosedEnvironmentError):
@@ -297,6 +302,9 @@ class _Share:
 
     def set_attr(self, name: str, value: Any) -> None:
         setattr(self._envs, name, value)
+
+    def set_options(self, options: dict[str, Any]) -> None:
+        self._envs.set_options(**options)
 
 
 def _serve(

@@ -113,7 +113,7 @@ def draw_initial_states(
 
 
 def draw_terrain_maps(
-    mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
+    task: Task, mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
 ) -> NDArray[np.int64] | None:
     """Draw the terrain's map for environments of a mask (batch,); None where there is one ground.
 
@@ -125,7 +125,7 @@ def draw_terrain_maps(
         return None
     drawn = np.zeros(len(mask), dtype=np.int64)
     for lane in mask.nonzero()[0].tolist():
-        drawn[lane] = streams[lane].integers(ground.terrain.maps)
+        drawn[lane] = streams[lane].integers(task.terrain_maps(ground.terrain.maps))
     return drawn
 
 

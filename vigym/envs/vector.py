@@ -167,6 +167,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self.num_envs = positive_integer(num_envs, "num_envs")
         self.max_episode_steps = self._step_limit(max_episode_steps)
         self.autoreset_mode = checked_autoreset_mode(autoreset_mode)
+        self._given = options
         perturbations, options = split_options(options)
         runner = EpisodeRunner(
             make_task(task, options),
