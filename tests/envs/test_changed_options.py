@@ -80,15 +80,6 @@ def test_commands_are_drawn_from_ranges():
     assert np.ptp(forward) > 0.1
 
 
-def test_a_process_changes_options_too():
-    several = gym.make_vec(ID, 3, processes=2, max_episode_steps=8)
-    one = made(ID, True, {})
-    for env in (several, one):
-        env.set_options(**NOISY)
-    assert_same(play(several, 2), play(one, 2))
-    several.close()
-
-
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [

@@ -83,6 +83,9 @@ def test_processes_change_nothing(mode, count, processes, name, options):
             if k == 7 or (mode == AutoresetMode.DISABLED and done.any()):
                 again = {"seed": [k] * count, "options": {"reset_mask": done}}
                 assert_same(many.reset(**again), one.reset(**again))
+            if k == 9:
+                for envs in (many, one):
+                    envs.unwrapped.set_options(reset_noise_scale=0.02, pushes=(0.1, 0.02))
         for infos in later[:2]:
             assert_same(*infos)
         assert many.np_random_seed == one.np_random_seed
@@ -90,6 +93,8 @@ def test_processes_change_nothing(mode, count, processes, name, options):
         many.close()
         for infos in later[2:]:
             assert_same(*infos)
+        with pytest.raises(ClosedEnvironmentError, match="step: found a vector .* that is closed"):
+            many.step(action)
 
 
 def test_starts_attributes_and_pictures():
@@ -123,21 +128,27 @@ def test_starts_attributes_and_pictures():
         assert_same(*(envs.step(action) for envs in wrapped))
 
 
-def test_what_processes_have_not_is_refused_by_name():
-    with made(2, 1) as envs:
-        envs.reset(seed=0)
-        for name in ("sim", "np_random"):
-            found = f"{name}: found environments in processes, expected a vector made without"
-            with pytest.raises(AttributeError, match=found):
-                getattr(envs, name)
-        with pytest.raises(TypeError, match="cannot be copied or pickled"):
-            pickle.dumps(envs)
-        with pytest.raises(ValueError, match="'episode_steps': found new ones, expected changes"):
-            envs.set_attr("episode_steps", 3)
-        with pytest.raises(ValueError, match="action of environment 1: found .*nan"):
-            envs.step([[0.0], [np.nan]])
-    with pytest.raises(ClosedEnvironmentError, match="step: found a vector .* that is closed"):
-        envs.step(np.zeros((2, 1)))
+def test_what_processes_have_not_is_refused_and_a_forgotten_vector_leaves_none():
+    before = children()
+    envs = gym.make_vec(ID, 2, processes=1)
+    envs.reset(seed=0)
+    for name in ("sim", "np_random"):
+        found = f"{name}: found environments in processes, expected a vector made without"
+        with pytest.raises(AttributeError, match=found):
+            getattr(envs, name)
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
+        pickle.dumps(envs)
+    with pytest.raises(ValueError, match="'episode_steps': found new ones, expected changes"):
+        envs.set_attr("episode_steps", 3)
+    with pytest.raises(ValueError, match="action of environment 1: found .*nan"):
+        envs.step([[0.0], [np.nan]])
+    assert len(children() - before) == 1
+    del envs
+    gc.collect()
+    assert children() == before
+
+
+def test_what_no_process_can_have_is_refused():
     for processes, message in (
         (3, "option processes: found 3, expected a whole number of at most 2"),
         (0, "option processes: found 0, expected a whole number >= 1"),
@@ -166,16 +177,6 @@ def test_an_error_of_a_process_comes_up_and_a_killed_process_too():
         with pytest.raises(ChildProcessError, match="found it ended with exit code -9, expected"):
             envs.step(np.zeros((4, 1)))
         assert children() == before
-
-
-def test_a_forgotten_vector_leaves_no_process():
-    before = children()
-    envs = gym.make_vec(ID, 2, processes=1)
-    envs.reset()
-    assert len(children() - before) == 1
-    del envs
-    gc.collect()
-    assert children() == before
 
 
 PROGRAM = f"""
