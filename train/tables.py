@@ -60,7 +60,7 @@ def seed_table(folder: Path) -> str:
     Args:
         folder: which has the folders of the runs.
     """
-    from scipy.stats import bootstrap
+    from scipy.stats import bootstrap  # type: ignore[import-untyped]
 
     groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for file in sorted(folder.glob("*/results.json")):

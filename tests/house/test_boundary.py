@@ -37,6 +37,7 @@ EXCEPTIONS = {
     "vigym/core/compiler/cache.py mkdtemp": "a folder that `private_folder` checks",
     "vigym/core/compiler/cache.py pickle.loads": "bytes of a file of `check_program`",
     "vigym/core/compiler/processes.py pickle.load": "the pipe from the process that started it",
+    "vigym/envs/processes.py pickle.loads": "an error of this process, pickled a moment before",
     "vigym/evaluation/workers.py pickle.loads": "bytes from the process that started a worker",
     "vigym/evaluation/rllib.py from_checkpoint": "Ray's reader of folders",
     "vigym/evaluation/speed/startup.py TemporaryDirectory": "a cache of kernels for a moment",

@@ -37,7 +37,8 @@ def check_readme(space: Space) -> None:
 
 
 def check_environments(space: Space) -> None:
-    assert space["envs"].num_envs == len(space["observations"]) == 64
+    assert len(space["observations"]) == 64
+    assert space["envs"].unwrapped.task.terrain_level == 0.5
     space["env"].reset(seed=0)
     assert len(set(space["env"].unwrapped.sim.parameters.by_name["mass"].values())) > 1
 
@@ -100,6 +101,11 @@ def check_questions(space: Space) -> None:
     assert space["low"] < 0.0
 
 
+def check_scaling(space: Space) -> None:
+    assert space["rewards"].shape == (64,)
+    assert space["envs"].closed
+
+
 def check_training(space: Space) -> None:
     """Say whether the policy is that of its card, and the step was solved."""
     assert space["policy"].card["evaluation"]["mean_return"] > 200.0
@@ -114,12 +120,13 @@ CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "docs/contact.md": (2, check_contact),
     "docs/controllers.md": (2, check_controllers),
     "docs/dynamics.md": (1, check_dynamics),
-    "docs/environments.md": (8, check_environments),
+    "docs/environments.md": (9, check_environments),
     "docs/loops.md": (1, check_loops),
     "docs/mechanisms.md": (5, check_mechanisms),
     "docs/pictures.md": (3, check_pictures),
     "docs/questions.md": (12, check_questions),
-    "docs/training.md": (2, check_training),
+    "docs/scaling.md": (1, check_scaling),
+    "docs/training.md": (3, check_training),
 }
 
 
@@ -136,7 +143,7 @@ def test_the_programs_of_a_page_run(
         pytest.importorskip("mujoco")
     shutil.copy(assets.path("pendulum"), tmp_path / "robot.urdf")
     monkeypatch.chdir(tmp_path)
-    space: Space = {}
+    space: Space = {"__name__": "__main__"}  # as a script
     assert len(PROGRAMS[name]) == count
     for program in PROGRAMS[name]:
         exec(compile(program, name, "exec"), space)

@@ -52,6 +52,11 @@ NEEDED = {"stable_baselines3": "stable-baselines3", "torch": "torch", "matplotli
     type=click.IntRange(min=1),
     help="Number of control steps.  [default: that of the recipe]",
 )
+@click.option(
+    "--curriculum",
+    metavar="MODULE:NAME",
+    help="Function (progress in [0, 1], returns of latest episodes) -> options to change.",
+)
 @click.option("-s", "--seed", type=click.IntRange(min=0), help="Seed of the run.  [default: 0]")
 @click.option(
     "--episodes",
@@ -68,6 +73,11 @@ NEEDED = {"stable_baselines3": "stable-baselines3", "torch": "torch", "matplotli
 @click.option(
     "--resume", is_flag=True, help="Continue from the newest checkpoint, if there is one."
 )
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    help="Processes that step the environments.  [default: this one]",
+)
 @click.option("--tensorboard", is_flag=True, help="Write curves for tensorboard.")
 @click.option("--no-video", is_flag=True, help="Record no video.")
 def command(
@@ -77,10 +87,12 @@ def command(
     options: dict[str, Any],
     hyperparameters: dict[str, Any],
     timesteps: int | None,
+    curriculum: str | None,
     seed: int | None,
     episodes: int,
     out: Path | None,
     resume: bool,
+    processes: int | None,
     tensorboard: bool,
     no_video: bool,
 ) -> int:
@@ -106,12 +118,12 @@ def command(
     if timesteps is not None:
         hyperparameters = hyperparameters | {"n_timesteps": timesteps}
     given: dict[str, Any] = {"options": options, "hyperparameters": hyperparameters}
-    given |= {"algo": algo, "learner": learner, "seed": seed}
+    given |= {"algo": algo, "learner": learner, "seed": seed, "curriculum": curriculum}
     folder = out or Path("runs") / f"{_run_name(environment)}-seed{seed or 0}"
     check_folder(folder, "--out")
     settings = _settings(folder, env_id, given, resume)
-    files: dict[str, Any] = {"resume": resume, "tensorboard": tensorboard, "episodes": episodes}
-    run = TrainingRun(env_id=env_id, out=folder, **files, **settings)
+    more: dict[str, Any] = {"resume": resume, "tensorboard": tensorboard, "episodes": episodes}
+    run = TrainingRun(env_id=env_id, out=folder, processes=processes, **more, **settings)
     if resume and finished(run):
         click.echo(f"{folder}: found a finished run of {run.recipe.n_timesteps} steps")
     else:
@@ -153,7 +165,7 @@ def _settings(folder: Path, env_id: str, given: dict[str, Any], resume: bool) ->
     from vigym.training.checkpoints import checkpoints, newest_checkpoint, read_configuration
 
     defaults: dict[str, Any] = {"options": {}, "algo": "ppo", "learner": "sb3"}
-    defaults |= {"hyperparameters": {}, "seed": 0}
+    defaults |= {"hyperparameters": {}, "seed": 0, "curriculum": None}
     begun = bool(checkpoints(folder))
     if begun and not resume:
         advice = "add --resume, or give another --out"

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
 from inspect import signature
 from typing import Any
@@ -16,13 +17,14 @@ from numpy.typing import NDArray
 from vigym.envs.arrays import Array
 from vigym.envs.episode import EpisodeRunner
 from vigym.envs.infos import Info
-from vigym.envs.options import RenderOptions, require_whole, suggest
+from vigym.envs.options import RenderOptions, require, require_whole, suggest
 from vigym.envs.perturbations import Perturbations, split_options
 from vigym.envs.random_start import START_OPTIONS, GivenStart
-from vigym.envs.task import Task
+from vigym.envs.task import Task, mechanism_options, require_same_mechanism
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.overlay.marks import parse_overlay, read_marks
 from vigym.render.scene.camera import Camera, CameraOption, parse_camera
+from vigym.simulation.simulator import Simulator
 
 Picture = NDArray[Any]  # uint8 of colours, float32 of depths, int32 of segmentations
 Action = NDArray[np.float32]
@@ -37,9 +39,6 @@ class BaseEnv:
     A renderer is made when its first picture is drawn.
 
     Attributes:
-        task: constants and hooks.
-        sim: the `vigym.Simulator`; `sim.state` saves a state, which
-            `reset(options={"state": ...})` restores.
         observation_names: name of every entry of the observation.
         privileged_names: name of every entry of `info["privileged"]`; none without the option.
         privileged_space: of these entries of one environment; None without the option.
@@ -50,6 +49,7 @@ class BaseEnv:
         "render_fps": 20,
     }
     _renderers: dict[tuple[str, Camera, int], Any]
+    _given: dict[str, Any]  # options of the task and of perturbations
 
     def _set_up(self, runner: EpisodeRunner, render: RenderOptions) -> None:
         """Set the attributes that follow from the runner and the options of pictures.
@@ -81,8 +81,6 @@ class BaseEnv:
         self._camera = parse_camera(render.camera)
         self._renderers = {}
         self._runner = runner
-        self.task = runner.task
-        self.sim = runner.sim
         self.__doc__ = type(self.task).__doc__
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / self.dt))}
         self.observation_names = self._runner.observation_names
@@ -100,6 +98,16 @@ class BaseEnv:
         )
 
     @property
+    def task(self) -> Task:
+        """Constants and hooks of the environment."""
+        return self._runner.task
+
+    @property
+    def sim(self) -> Simulator:
+        """The simulator; `sim.state` is a state that `reset(options={"state": ...})` restores."""
+        return self._runner.sim
+
+    @property
     def mechanism(self) -> Mechanism:
         """Mechanism of the task."""
         return self._runner.mechanism
@@ -108,6 +116,41 @@ class BaseEnv:
     def dt(self) -> float:
         """Length of a control step [s]."""
         return self._runner.dt
+
+    @cached_property
+    def _fixed(self) -> set[str]:
+        return mechanism_options(type(self.task), split_options(self._given)[1])
+
+    def set_options(self, **options: Any) -> None:
+        """Change options of the task and of perturbations, such as a curriculum does.
+
+        Starts, commands and random factors follow them from the next reset of an environment on;
+        rewards, ends of episodes, pushes and noise from the next step on. The environments of a
+        vector share them.
+
+        Args:
+            options: any of `gym.make` but those that the mechanism, the observations, the control
+                step and pictures depend on, and `action_latency`.
+
+        Raises:
+            TypeError: an unknown option.
+            ValueError: an option out of range, or one that needs a new environment.
+            MechanismError: a quantity to be randomized that the mechanism has not. Nothing changes
+                then, as after every error here.
+        """
+        for name in vars(RenderOptions()):
+            expected = "one of the task or of perturbations"
+            require(name not in options, name, options.get(name), expected)
+        before, _ = split_options(self._given)
+        given = {**self._given, **options}
+        perturbations, rest = split_options(given)
+        latency, made = perturbations.action_latency, before.action_latency
+        require(latency == made, "action_latency", latency, f"{made}: another needs a new one")
+        task = make_task(type(self.task), rest)
+        require_same_mechanism(self.task, task, self._fixed, self.mechanism)
+        task.mechanism()  # hooks of a robot use what it has found
+        self._runner.set_task(task, perturbations)
+        self._given = given
 
     def _description(self, more: str = "") -> str:
         """Return class, id, sizes and control step of the environment, for `repr`."""
@@ -276,6 +319,7 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         camera: CameraOption = None,
         **options: Any,
     ) -> None:
+        self._given = options
         perturbations, options = split_options(options)
         runner = EpisodeRunner(
             make_task(task, options), perturbations=perturbations, streams=self._streams

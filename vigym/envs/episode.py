@@ -16,6 +16,7 @@ from vigym.envs.infos import Infos, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
 from vigym.envs.rewards import MeanRates
+from vigym.envs.robots.actuation import effort_limits
 from vigym.envs.robots.privileged import sensors_of_option
 from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import (
@@ -30,8 +31,6 @@ from vigym.envs.task import (
     require_shape,
     require_terms,
 )
-from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.mechanism import Mechanism
 from vigym.metrics import PresentState, metrics
 from vigym.simulation.simulator import Simulator
 
@@ -120,26 +119,43 @@ class EpisodeRunner:
         self._is_timed = {type(task).motion, type(task).motor_targets} != _UNTIMED
         self._upper = np.broadcast_to(most, (*self.shape, most.size)).copy()
         self._lower = -self._upper
+        self._perturber: Perturber | None = None
+        more: Any = {"bounds": bounds, "dt": self.dt, "streams": streams}
+        self._make_perturber: Any = partial(Perturber, sim=self.sim, n_actuated=size, **more)
+        self._set_privileged(perturbations or Perturbations())
+        self.set_task(task, perturbations or Perturbations())
+
+    def set_task(self, task: Task, perturbations: Perturbations) -> None:
+        """Go on with a task and perturbations of the same mechanism, observations and goals.
+
+        Raises:
+            MechanismError: a quantity to be randomized that the mechanism has not.
+            ValueError: noise of an unknown observation. Nothing has changed then, as above.
+        """
+        selected = sensors_of_option(task.privileged, self.mechanism, perturbations)
+        expected = "what is random as before: privileged observations have its factors and pushes"
+        require(selected == self._selected, "privileged", task.privileged, expected)
+        if self._perturber is not None:
+            self._perturber.set_options(perturbations)
+        elif not perturbations.off:
+            self._perturber = self._make_perturber(perturbations)
+        self.task = self._rates.task = task
         self._reward_terms = [
             (f"reward_{name}", name, np.full(self.shape, weight) if self.shape else weight)
             for name, weight in task.weights.items()
         ]
-        self._perturber: Perturber | None = None
-        if perturbations is not None and streams is not None and not perturbations.off:
-            self._perturber = Perturber(perturbations, self.sim, size, bounds, self.dt, streams)
-        self._set_privileged(perturbations)
+        if self._perturber is not None:
+            for suite in self._suites:
+                suite.impulse = self._perturber.impulse
 
-    def _set_privileged(self, perturbations: Perturbations | None) -> None:
-        """Set the sensors of the option `privileged`; all sensors share the random impulses."""
+    def _set_privileged(self, perturbations: Perturbations) -> None:
+        """Set the sensors of the option `privileged`."""
         selected = sensors_of_option(self.task.privileged, self.mechanism, perturbations)
         suite = SensorSuite(selected, self.sim, self.dt, self.efforts.size) if selected else None
         self.privileged_bounds = {} if suite is None else suite.bounds
         self._most_privileged = np.array(list(self.privileged_bounds.values()))
-        self._privileged = suite
+        self._privileged, self._selected = suite, selected
         self._suites = [one for one in (self._sensors, suite) if one is not None]
-        if self._perturber is not None:
-            for one in self._suites:
-                one.impulse = self._perturber.impulse
 
     def check_action(
         self, action: ArrayLike, idle: Flags | None = None
@@ -225,7 +241,7 @@ class EpisodeRunner:
             positions, velocities = task.initial(self.mechanism, streams[0])
         else:
             positions, velocities = draw_initial_states(task, self.mechanism, streams, mask)
-        drawn = draw_terrain_maps(self.mechanism, streams, mask)
+        drawn = draw_terrain_maps(task, self.mechanism, streams, mask)
         terrain_map = drawn[0] if drawn is not None and sim.batch is None else drawn
         self.start(
             given.merged_positions(positions, self.mechanism),
@@ -376,24 +392,3 @@ class EpisodeRunner:
             return self.info(quantities, terms, none, False, state)
 
         return self.observe(quantities, mask), read_info
-
-
-def effort_limits(mechanism: Mechanism) -> Array:
-    """Return the largest force of every actuator (n_actuated,) [N or N m].
-
-    They are in the order of `mechanism.actuator_names`.
-
-    Raises:
-        MechanismError: no actuated joint, or one without a limit and motor.
-    """
-    joints = mechanism.actuated_joints
-    if not joints:
-        raise MechanismError(
-            f"mechanism {mechanism.name!r}: found no actuated joint, "
-            "expected one with effort > 0 to scale actions by"
-        )
-    for joint in joints:
-        if joint.name not in mechanism.motors and not np.isfinite(joint.effort or 0.0):
-            expected = "a finite one to scale actions by"
-            raise MechanismError(f"joint {joint.name!r} effort: found inf, expected {expected}")
-    return np.array([joint.effort for joint in joints for _ in range(joint.dofs)], dtype=np.float64)

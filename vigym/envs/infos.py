@@ -142,6 +142,23 @@ def merged_info(info: Infos, replacement: Infos, mask: Flags) -> Infos:
     return dict(zip(scalars, values, strict=True)) | others
 
 
+def joined_infos(parts: Sequence[Infos]) -> Infos:
+    """Return infos of several vector environments as those of one."""
+    infos: Infos = {}
+    for key, value in parts[0].items():
+        values = [part[key] for part in parts]
+        infos[key] = joined_infos(values) if isinstance(value, dict) else np.concatenate(values)
+    return infos
+
+
+def with_no_restart(infos: Infos, count: int) -> Infos:
+    """Return infos of `count` environments as after a step in which only others restarted."""
+    none = np.zeros(count, dtype=np.bool_)
+    final: Infos = {"final_obs": np.full(count, None, dtype=object), "_final_obs": none}
+    final["final_info"] = {key: np.zeros_like(value) for key, value in infos.items()}
+    return infos | final | {"_final_info": none}
+
+
 def selected_info(info: Infos, keys: Sequence[str] | None) -> Infos:
     """Return the entries of some keys; None: all."""
     return info if keys is None else {key: info[key] for key in keys}

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 from vigym.render.scene.camera import CameraOption
 
@@ -79,6 +80,15 @@ def suggest(found: str, names: list[str]) -> str:
     """Return "did you mean ...?" with the nearest of `names`, else the list of expected ones."""
     near = get_close_matches(found, names, n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}?" if near else f"expected one of: {', '.join(names)}"
+
+
+def checked_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """Return the mode of an option; raise ValueError unless there is one."""
+    try:
+        return AutoresetMode(mode)
+    except ValueError as error:
+        expected = f"one of {[known.value for known in AutoresetMode]}"
+        raise ValueError(f"option autoreset_mode: found {mode!r}, expected {expected}") from error
 
 
 def import_user_module(name: str) -> ModuleType:

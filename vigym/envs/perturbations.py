@@ -138,20 +138,28 @@ class Perturber:
         self._streams = streams
         self._bounds = np.array(list(bounds.values()))
         count = sim.batch or 1
-        ranges = perturbations.ranges
         self._table = FactorTable(sim.mechanism)
-        self._low = self._table.rows(_range_ends(ranges, 0), 1, True)[0]
-        self._high = self._table.rows(_range_ends(ranges, 1), 1, True)[0]
-        self._randomized = bool(ranges)
-        self._deviations = _noise_deviations(perturbations, bounds)
-        self._delayed = perturbations.action_latency > 0
+        self._dt = dt
+        self._names = bounds
+        self._randomized = False  # whether factors may differ from 1
         # actions that have not taken effect yet, the oldest first
         self._queue = np.zeros((count, perturbations.action_latency, n_actuated))
-        self._impulse, interval = perturbations.pushes or (0.0, np.inf)
-        self._impulse_probability = dt / interval
-        self._observed = np.zeros((count, len(bounds)))
+        self._observed: Array | None = None  # last ones with noise
         self._bodies = list(sim.mechanism.bodies)
         self.impulse = np.zeros((count, 3))
+        self.set_options(perturbations)
+
+    def set_options(self, perturbations: Perturbations) -> None:
+        """Change all perturbations but the action latency: factors at the next resets."""
+        ranges = perturbations.ranges
+        low = self._table.rows(_range_ends(ranges, 0), 1, True)[0]
+        high = self._table.rows(_range_ends(ranges, 1), 1, True)[0]
+        self._deviations = _noise_deviations(perturbations, self._names)
+        self._low, self._high = low, high
+        self._draws = bool(ranges)
+        self._randomized = self._randomized or self._draws
+        self._impulse, interval = perturbations.pushes or (0.0, np.inf)
+        self._impulse_probability = self._dt / interval
 
     def reset(self, mask: Flags) -> None:
         """Clear the action queues and draw the factors of environments in the mask (count,)."""
@@ -161,7 +169,7 @@ class Perturber:
             return
         rows = np.ones((len(mask), self._table.size))
         streams = self._streams()
-        for lane in np.flatnonzero(mask).tolist():
+        for lane in np.flatnonzero(mask).tolist() if self._draws else ():
             rows[lane] = streams[lane].uniform(self._low, self._high)
         values: Any = rows[0] if self._sim.batch is None else rows
         parameters = {
@@ -179,7 +187,7 @@ class Perturber:
             self._apply_impulses(
                 np.ones(len(self._queue), dtype=np.bool_) if idle is None else ~idle
             )
-        if not self._delayed:
+        if not self._queue.shape[1]:
             return action
         queue = np.concatenate([self._queue, action.reshape(len(self._queue), 1, -1)], axis=1)
         self._queue = queue[:, 1:]
@@ -204,11 +212,12 @@ class Perturber:
     def observe(self, observation: Array, mask: Flags | None) -> Array:
         """Return observations (..., n) with noise; outside the mask (count,) the previous ones."""
         if not self._deviations.any():
+            self._observed = None
             return observation
-        exact = observation.reshape(self._observed.shape)
+        exact = observation.reshape(len(self._queue), -1)
         streams = self._streams()
         lanes = range(len(exact)) if mask is None else np.flatnonzero(mask).tolist()
-        noisy = self._observed.copy()
+        noisy = (exact if self._observed is None else self._observed).copy()
         for lane in lanes:
             noise = self._deviations * streams[lane].normal(size=len(self._bounds))
             noisy[lane] = exact[lane] + noise

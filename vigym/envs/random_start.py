@@ -113,7 +113,7 @@ def draw_initial_states(
 
 
 def draw_terrain_maps(
-    mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
+    task: Task, mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
 ) -> NDArray[np.int64] | None:
     """Draw the terrain's map for environments of a mask (batch,); None where there is one ground.
 
@@ -125,7 +125,7 @@ def draw_terrain_maps(
         return None
     drawn = np.zeros(len(mask), dtype=np.int64)
     for lane in mask.nonzero()[0].tolist():
-        drawn[lane] = streams[lane].integers(ground.terrain.maps)
+        drawn[lane] = streams[lane].integers(task.terrain_maps(ground.terrain.maps))
     return drawn
 
 
@@ -213,6 +213,14 @@ class GivenStart:
         names, normal = set(self.positions), mechanism.ground.normal
         return any(base.sets_height(names, normal) for base in free_bases(mechanism))
 
+    def part(self, lanes: slice, mechanism: Mechanism) -> "GivenStart":
+        """Return the start of some environments of a vector, which was checked for all."""
+        return GivenStart(
+            state=_lane_rows(self.state, lanes, []),
+            positions=_lane_rows(self.positions, lanes, mechanism.position_names),
+            velocities=_lane_rows(self.velocities, lanes, mechanism.velocity_names),
+        )
+
 
 RANDOM_START = GivenStart()
 
@@ -226,6 +234,15 @@ def _merged(given: Any, drawn: Start, names: list[str]) -> Start:
         columns = np.moveaxis(np.asarray(drawn, dtype=np.float64), -1, 0)
         drawn = dict(zip(names, columns, strict=False))
     return {**drawn, **given}
+
+
+def _lane_rows(given: Any, lanes: slice, names: list[str]) -> Any:
+    """Return rows of some environments, by name or as an array; a row for all stays as it is."""
+    if isinstance(given, Mapping):
+        return {key: _lane_rows(given[key], lanes, [key] if key in names else []) for key in given}
+    rows = np.asarray(given)
+    each = rows.ndim == 2 or (rows.ndim == 1 and len(names) == 1 and len(rows) > 1)
+    return rows[lanes] if each else given
 
 
 def _without_followers(drawn: Start, given: Any, mechanism: Mechanism) -> Start:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vigym.envs.task import Task
 
 SINGLE = "vigym.envs.env:TaskEnv"
-VECTOR = "vigym.envs.vector:TaskVectorEnv"
+VECTOR = "vigym.envs.processes:make_vector"
 STANDARD = "vigym.envs.standard"
 ZOO = "vigym.envs.zoo"
 

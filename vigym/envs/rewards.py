@@ -36,24 +36,27 @@ class MeanRates:
         task: constants and hooks.
         sim: its simulator.
         dt: length of a control step [s].
+
+    Attributes:
+        task: constants and hooks.
     """
 
     def __init__(self, task: Task, sim: Simulator, dt: float) -> None:
-        self._task, self._sim = task, sim
+        self.task, self._sim = task, sim
         self._dt, self._before = dt, task.travelled(sim)
 
     def before_step(self) -> None:
         """Keep the present values."""
-        self._before = self._task.travelled(self._sim)
+        self._before = self.task.travelled(self._sim)
 
     def restart(self, mask: Flags) -> None:
         """Make the rates zero in the environments of a mask (batch,)."""
-        present = self._task.travelled(self._sim)
+        present = self.task.travelled(self._sim)
         for name, value in present.items():
             kept = np.where(mask, value, self._before[name])
             self._before[name] = kept if self._sim.batch else value
 
     def read(self) -> Quantities:
         """Return the rates (...,) by name."""
-        present = self._task.travelled(self._sim)
+        present = self.task.travelled(self._sim)
         return {name: (value - self._before[name]) / self._dt for name, value in present.items()}

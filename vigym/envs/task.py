@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from inspect import cleandoc
 from typing import Any, ClassVar
+from warnings import catch_warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +37,8 @@ _WEIGHT = "_weight"
 _SIMULATOR = frozenset(
     ("order", "loops", "tolerance", "max_iterations", "friction_cone", "contact_solver")
 )
+# shared options that do not change once an environment is made
+_FIXED = ("timestep", "frame_skip", "simulator", "sensors", "privileged", "history")
 # Type and description of every shared option, in the order of the table.
 _SHARED = {
     "timestep": ("float", "integrator step (s)"),
@@ -169,6 +172,10 @@ class Task(ABC):
         """
         return {}
 
+    def terrain_maps(self, count: int) -> int:
+        """Return how many maps of a terrain, the first ones, episodes are on; by default all."""
+        return count
+
     def targets(self, action: Array) -> Array | None:
         """Return the motor targets (..., n_motors) [rad, m, per s] of an action in [-1, 1].
 
@@ -238,6 +245,44 @@ class Task(ABC):
     def terminated(self, quantities: Quantities) -> Flags:
         """Return whether the episode has failed or, if `aims_to_end`, reached its goal (...,)."""
         return np.zeros(quantities["joint_positions"].shape[:-1], dtype=np.bool_)
+
+
+def mechanism_options(kind: type[Task], options: Mapping[str, Any]) -> set[str]:
+    """Return the names of options that the mechanism of a task depends on: those that it reads."""
+    read: set[str] = set()
+
+    def recorded(task: Task, name: str) -> Any:
+        read.add(name)
+        return object.__getattribute__(task, name)
+
+    recording = type(kind.__name__, (kind,), {"__getattribute__": recorded})
+    with catch_warnings(action="ignore"):
+        twin = recording(**options)
+        read.clear()
+        twin.mechanism()
+    return read & {field.name for field in fields(kind)}
+
+
+def require_same_mechanism(
+    old: Task, new: Task, dependent: Collection[str], mechanism: Mechanism
+) -> None:
+    """Raise ValueError unless a task has the mechanism, observations and goals of another.
+
+    Args:
+        old: task of the environment.
+        new: task that is to take its place.
+        dependent: options that the mechanism depends on.
+        mechanism: of the old task.
+    """
+    for name in (*_FIXED, *sorted(dependent)):
+        value, made = getattr(new, name), getattr(old, name)
+        expected = f"{made!r}, with which the environment was made: another needs a new one"
+        require(value is made or np.array_equal(value, made), name, value, expected)
+    rng, tasks = np.random.default_rng(0), (old, new)
+    kinds = [(list(task.observation(mechanism).items()), set(task.goal(rng))) for task in tasks]
+    if kinds[0] != kinds[1]:
+        expected = "those with which it was made: others need a new environment"
+        raise ValueError(f"set_options: found other observations or commands, expected {expected}")
 
 
 def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_axes: int) -> None:

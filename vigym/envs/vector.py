@@ -26,7 +26,7 @@ from vigym.envs.infos import (
     unread_restart_info,
     with_masks,
 )
-from vigym.envs.options import RenderOptions, is_whole
+from vigym.envs.options import RenderOptions, checked_autoreset_mode, is_whole
 from vigym.envs.perturbations import split_options
 from vigym.envs.random_start import RANDOM_START, START_OPTIONS, GivenStart
 from vigym.envs.task import Task
@@ -69,16 +69,13 @@ class RandomStreams:
             ValueError: not one seed for each environment, or one that is not a whole number >= 0.
         """
         pairs = list(zip(self.generators, self.seeds, strict=True))
-        for lane, seed in enumerate(self._seed_list(seeds)):
+        for lane, seed in enumerate(self.listed(seeds)):
             if seed is not None and mask[lane]:
                 pairs[lane] = seeding.np_random(seed)
         self._set(pairs)
 
-    def _set(self, pairs: list[tuple[np.random.Generator, int]]) -> None:
-        self.generators = tuple(stream for stream, _ in pairs)
-        self.seeds = tuple(seed for _, seed in pairs)
-
-    def _seed_list(self, seeds: Seeds) -> list[int | None]:
+    def listed(self, seeds: Seeds) -> list[int | None]:
+        """Return the seed of every environment, None for streams that continue; see `seed`."""
         count = len(self.generators)
         if seeds is None:
             return [None] * count
@@ -93,6 +90,10 @@ class RandomStreams:
             if seed is not None and not _is_seed(seed):
                 raise ValueError(f"seed: found {seed!r}, expected a whole number >= 0")
         return [None if seed is None else int(seed) for seed in listed]
+
+    def _set(self, pairs: list[tuple[np.random.Generator, int]]) -> None:
+        self.generators = tuple(stream for stream, _ in pairs)
+        self.seeds = tuple(seed for _, seed in pairs)
 
 
 def _is_seed(value: Any) -> bool:
@@ -166,7 +167,8 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
     ) -> None:
         self.num_envs = positive_integer(num_envs, "num_envs")
         self.max_episode_steps = self._step_limit(max_episode_steps)
-        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.autoreset_mode = checked_autoreset_mode(autoreset_mode)
+        self._given = options
         perturbations, options = split_options(options)
         runner = EpisodeRunner(
             make_task(task, options),
@@ -240,9 +242,14 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         checked = dict(require_options(options, ["reset_mask", *START_OPTIONS]))
         mask = self._checked_mask(checked.pop("reset_mask", None))
         given = GivenStart(**checked)
-        given.check(self.sim, mask)
-        self._streams.seed(seed, mask)
-        self._restart(mask, given)
+        given.check(self._runner.sim, mask)
+        return self.start(self._streams.listed(seed), mask, given)
+
+    def start(self, seeds: list[int | None], mask: Flags, given: GivenStart) -> tuple[Array, Infos]:
+        """Start episodes in a mask (num_envs,) with checked seeds and values, as `reset` does."""
+        self._streams.seed(seeds, mask)
+        if mask.any():  # in one of several processes there may be none
+            self._restart(mask, given)
         self._started = True
         observations, read_info = self._runner.reset_result(mask)
         info = selected_info(read_info(), self.info_keys)
@@ -390,11 +397,3 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
             raise ResetNeeded(f"reset_mask: found {found}, expected all of them at first")
         checked: Flags = mask.copy()
         return checked
-
-
-def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    try:
-        return AutoresetMode(mode)
-    except ValueError as error:
-        expected = f"one of {[known.value for known in AutoresetMode]}"
-        raise ValueError(f"option autoreset_mode: found {mode!r}, expected {expected}") from error

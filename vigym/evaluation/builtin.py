@@ -28,7 +28,7 @@ from vigym.control.kinematics.steady import Steady
 from vigym.control.kinematics.stewart import stewart_strokes
 from vigym.control.kinematics.wheel_leg import Balance
 from vigym.control.serpenoid import lateral_undulation
-from vigym.envs.episode import effort_limits
+from vigym.envs.robots.actuation import effort_limits
 from vigym.envs.tasks import snake, snake_sidewinding
 from vigym.envs.zoo.follower import Follower
 from vigym.evaluation.environments import task_env

@@ -80,6 +80,7 @@ def export(run: Path, file: Path, episodes: int = 100) -> Network:
             "seed": configuration["seed"],
             "options": options,
             "recipe": hyperparameters,
+            "curriculum": configuration.get("curriculum"),
             "control_steps": finished["timesteps"],
             "minutes": finished["minutes"],
             "processor_minutes": finished.get("processor_minutes"),

@@ -17,6 +17,7 @@ from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
 import vigym
+from vigym.envs.options import find_callable
 from vigym.envs.tasks.robot import Robot
 from vigym.evaluation.blocks import check_limit
 from vigym.evaluation.environments import make_env
@@ -32,7 +33,12 @@ from vigym.training.checkpoints import (
     newest_checkpoint,
     write_configuration,
 )
-from vigym.training.environments import TimedVecEnv, is_own
+from vigym.training.environments import (
+    Curriculum,
+    CurriculumCallback,
+    TimedVecEnv,
+    is_own,
+)
 from vigym.training.learners import (
     algorithm_class,
     check_hyperparameters,
@@ -64,6 +70,8 @@ class TrainingRun:
         episodes: of the last evaluation.
         resume: whether to continue from the newest checkpoint of the folder, if it has one.
         tensorboard: whether to write curves for tensorboard.
+        processes: in which the environments of training are stepped; None: this one.
+        curriculum: a callable or "module:function", see `CurriculumCallback`; None for none.
     """
 
     env_id: str
@@ -76,6 +84,8 @@ class TrainingRun:
     episodes: int = 100
     resume: bool = False
     tensorboard: bool = False
+    processes: int | None = None
+    curriculum: Curriculum | str | None = None
 
     @property
     def recipe(self) -> Recipe:
@@ -94,7 +104,7 @@ class TrainingRun:
 
     def configuration(self) -> dict[str, Any]:
         """Return the arguments of the run, as in `config.json`."""
-        names = ("env_id", "options", "algo", "learner", "hyperparameters", "seed")
+        names = ("env_id", "options", "algo", "learner", "hyperparameters", "seed", "curriculum")
         return {name: getattr(self, name) for name in names} | {"vigym": vigym.__version__}
 
 
@@ -108,12 +118,13 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
         Content of `results.json`, and the result of the last evaluation.
 
     Raises:
-        ValueError: an option or hyperparameter that does not fit, a robot without a reward, or a
-            damaged file of a run that is resumed.
-        ImportError: the learner is not installed.
+        ValueError: an option, hyperparameter or curriculum that does not fit, a robot without a
+            reward, or a damaged file of a run that is resumed.
+        ImportError: the learner is not installed, or no module of the curriculum.
     """
     algorithm = algorithm_class(run.algo, run.learner)
     check_hyperparameters(algorithm, run.hyperparameters)
+    find_callable("curriculum", run.curriculum)
     recipe = run.recipe
     _require_reward(run)
     torch.set_num_threads(1)  # the networks are too small for more
@@ -189,7 +200,7 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
     """
     after = CheckpointCallback(run.out)
     options = {**recipe.training, **run.options}
-    envs = TimedVecEnv(run.env_id, recipe.n_envs, options, spread=True)
+    envs = TimedVecEnv(run.env_id, recipe.n_envs, options, run.processes, spread=True)
     evaluation_envs = TimedVecEnv(run.env_id, EVALUATION_ENVS, run.options)
     restore_folder(run.out / "best")
     log = str(run.out / "tensorboard") if run.tensorboard else None
@@ -202,8 +213,11 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
     else:
         model = saved_model(algorithm, last, envs, seed, log)
     evaluation = _evaluation(model, evaluation_envs, recipe, after)
+    hook = find_callable("curriculum", run.curriculum)
+    curriculum = CurriculumCallback(hook, recipe.n_timesteps)
+    curriculum.change(envs, model.num_timesteps, [])
     with refusals_named(algorithm, run.hyperparameters):
-        _train_on(model, recipe.n_timesteps, evaluation, after, fresh=last is None)
+        _train_on(model, recipe.n_timesteps, curriculum, evaluation, after, fresh=last is None)
     envs.close()
     evaluation_envs.close()
     return model.num_timesteps, envs.seconds + evaluation_envs.seconds
@@ -232,6 +246,7 @@ def _evaluation(
 def _train_on(
     model: BaseAlgorithm,
     n_timesteps: int,
+    curriculum: CurriculumCallback,
     evaluation: EvalCallback,
     after: CheckpointCallback,
     fresh: bool,
@@ -240,7 +255,7 @@ def _train_on(
     bar = ProgressBarCallback()
     remaining = max(0, n_timesteps - model.num_timesteps)
     try:
-        model.learn(remaining, callback=[evaluation, bar], reset_num_timesteps=fresh)
+        model.learn(remaining, callback=[curriculum, evaluation, bar], reset_num_timesteps=fresh)
     finally:
         if hasattr(bar, "pbar"):  # it was shown, and an error has not closed it
             bar.pbar.close()

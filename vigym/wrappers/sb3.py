@@ -142,7 +142,11 @@ class SB3VecEnv(VecEnv):
             copies.set_attr(attr_name, values)
             return
         self._require_all(attr_name, indices)
-        setattr(self._owner(attr_name), attr_name, value)
+        owner = self._owner(attr_name)
+        if isinstance(owner, TaskVectorEnv):  # which may be in several processes
+            owner.set_attr(attr_name, [value] * self.num_envs)
+        else:
+            setattr(owner, attr_name, value)
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any

@@ -287,3 +287,24 @@ def _largest_rate(joint: Joint) -> float:
         expected = "a finite <limit velocity> > 0 that scales velocity targets"
         raise MechanismError(f"joint {joint.name!r} velocity: found {rate}, expected {expected}")
     return rate
+
+
+def effort_limits(mechanism: Mechanism) -> Array:
+    """Return the largest force of every actuator (n_actuated,) [N or N m].
+
+    They are in the order of `mechanism.actuator_names`.
+
+    Raises:
+        MechanismError: no actuated joint, or one without a limit and motor.
+    """
+    joints = mechanism.actuated_joints
+    if not joints:
+        raise MechanismError(
+            f"mechanism {mechanism.name!r}: found no actuated joint, "
+            "expected one with effort > 0 to scale actions by"
+        )
+    for joint in joints:
+        if joint.name not in mechanism.motors and not np.isfinite(joint.effort or 0.0):
+            expected = "a finite one to scale actions by"
+            raise MechanismError(f"joint {joint.name!r} effort: found inf, expected {expected}")
+    return np.array([joint.effort for joint in joints for _ in range(joint.dofs)], dtype=np.float64)

@@ -178,7 +178,7 @@ def privileged_sensors(mechanism: Mechanism, perturbations: Perturbations) -> li
 
 
 def sensors_of_option(
-    option: bool | Sequence[Sensor], mechanism: Mechanism, perturbations: Perturbations | None
+    option: bool | Sequence[Sensor], mechanism: Mechanism, perturbations: Perturbations
 ) -> Sequence[Sensor]:
     """Return the sensors of the option `privileged`; none for False.
 
@@ -186,5 +186,5 @@ def sensors_of_option(
         ValueError: True, of a robot without such sensors.
     """
     if isinstance(option, bool):
-        return privileged_sensors(mechanism, perturbations or Perturbations()) if option else ()
+        return privileged_sensors(mechanism, perturbations) if option else ()
     return option

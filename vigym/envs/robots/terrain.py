@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import Array
-from vigym.envs.options import find_callable, require
+from vigym.envs.options import find_callable, is_number, require
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.ground.maps import TERRAINS
 from vigym.mechanism.elements.ground.terrain import Terrain
@@ -16,8 +16,12 @@ from vigym.simulation.simulator import Simulator
 TerrainOption = str | Terrain | None
 
 
-def require_terrain(terrain: TerrainOption) -> None:
+def require_terrain(terrain: TerrainOption, level: float = 1.0) -> None:
     """Raise ValueError unless an option is one of those that `terrain_ground` takes.
+
+    Args:
+        terrain: the option.
+        level: part of its maps, in [0, 1], that `maps_of_level` takes.
 
     Raises:
         ImportError: no such module.
@@ -28,6 +32,12 @@ def require_terrain(terrain: TerrainOption) -> None:
     require(valid, "terrain", terrain, expected)
     if isinstance(terrain, str):
         _maker(terrain)
+    require(is_number(level) and 0.0 <= level <= 1.0, "terrain_level", level, "a number in [0, 1]")
+
+
+def maps_of_level(level: float, count: int) -> int:
+    """Return how many of `count` maps, the first ones, are this part of them; at least one."""
+    return max(1, round(level * count))
 
 
 def terrain_ground(terrain: TerrainOption, friction: ArrayLike | None = None) -> Ground:

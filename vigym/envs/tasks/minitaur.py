@@ -13,6 +13,7 @@ from vigym.envs.options import require_bool
 from vigym.envs.robots.terrain import (
     TerrainOption,
     height_above_ground,
+    maps_of_level,
     require_terrain,
     terrain_ground,
 )
@@ -132,6 +133,7 @@ class Minitaur(Task):
     |---|---|---|---|
     | `motor` | str | "torque" | output of the motor controllers: "torque" or "voltage" |
     | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough", "mixed", a `Terrain` |
+    | `terrain_level` | float | 1.0 | part of the terrain's maps, the first ones, for episodes |
     | `commands` | bool | False | a random speed and heading for every episode |
     | `friction` | float | 0.8 | coefficient of the feet and the body on the ground |
     | `forward_weight` | float | 1.0 | weight of the progress (1/m) |
@@ -147,6 +149,7 @@ class Minitaur(Task):
     frame_skip: int = 2
     motor: str = "torque"
     terrain: TerrainOption = None
+    terrain_level: float = 1.0
     commands: bool = False
     friction: float = 0.8
     forward_weight: float = 1.0
@@ -159,7 +162,7 @@ class Minitaur(Task):
         require_positive("friction", self.friction, "a number")
         if self.motor not in ("torque", "voltage"):
             raise ValueError(f"option motor: found {self.motor!r}, expected 'torque' or 'voltage'")
-        require_terrain(self.terrain)
+        require_terrain(self.terrain, self.terrain_level)
         require_bool("commands", self.commands)
 
     def mechanism(self) -> Mechanism:
@@ -186,6 +189,10 @@ class Minitaur(Task):
         if self.reset_noise_scale == 0.0:
             return WITHOUT_NOISE
         return {name: rng.uniform(*bounds) for name, bounds in COMMANDS.items()}
+
+    def terrain_maps(self, count: int) -> int:
+        """Return the number of maps, the first ones, of the level."""
+        return maps_of_level(self.terrain_level, count)
 
     def targets(self, action: Array) -> Array:
         """Return the hip angles (..., 8) [rad] of swings and extensions."""

@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from vigym import assets
-from vigym.envs.joint_observation import JointObservation, joint_observation
 from vigym.envs.options import MOST_LINKS
 from vigym.envs.random_start import RandomStart
 from vigym.envs.robots.chains import repeat_links, scale_chain
+from vigym.envs.robots.joint_observation import JointObservation, joint_observation
 from vigym.envs.task import Array, Quantities, Start, Task, require, require_whole
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator

@@ -96,6 +96,7 @@ back_right_knee | angle (rad) |
     | Parameter | Type | Default | Description |
     |---|---|---|---|
     | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough", "mixed", a `Terrain` |
+    | `terrain_level` | float | 1.0 | part of the terrain's maps, the first ones, for episodes |
     | `friction` | float | 0.8 | coefficient of all that touches the ground |
     | `forward_weight` | float | 1.0 | weight of the progress (1/m) |
     | `survival_weight` | float | 0.5 | weight of the time without a fall (1/s) |

@@ -12,6 +12,7 @@ from vigym.envs.arrays import cost_of_transport, rotate_to_body, unstack
 from vigym.envs.robots.terrain import (
     TerrainOption,
     height_above_ground,
+    maps_of_level,
     require_terrain,
     terrain_ground,
 )
@@ -39,12 +40,13 @@ class QuadrupedTask(Task):
     timestep: float = 0.005
     frame_skip: int = 4
     terrain: TerrainOption = None
+    terrain_level: float = 1.0
     friction: float = 0.8
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_positive("friction", self.friction, "a number")
-        require_terrain(self.terrain)
+        require_terrain(self.terrain, self.terrain_level)
 
     def mechanism(self) -> Mechanism:
         """Return the robot of `assets/quadruped` on the ground, a motor at every joint."""
@@ -59,6 +61,10 @@ class QuadrupedTask(Task):
         scale = self.reset_noise_scale
         angles = joint_angles(np.zeros(MOTORS)) + rng.uniform(-scale, scale, MOTORS)
         return dict(zip(mechanism.motor_names, angles, strict=True)), {}
+
+    def terrain_maps(self, count: int) -> int:
+        """Return the number of maps, the first ones, of the level."""
+        return maps_of_level(self.terrain_level, count)
 
     def targets(self, action: Array) -> Array:
         """Return the joint angles (..., 12) [rad] of an action."""

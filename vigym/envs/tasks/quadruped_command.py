@@ -108,8 +108,10 @@ back_right_knee | angle (rad) |
 
     | Parameter | Type | Default | Description |
     |---|---|---|---|
-    | `command` | tuple | None | forwards, left, turning (m/s, m/s, rad/s), in +-2; None: random |
+    | `command` | tuple | None | forwards, left, turning (m/s, m/s, rad/s), in +-2: numbers, \
+or ranges (low, high) to draw from; None: random |
     | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough", "mixed", a `Terrain` |
+    | `terrain_level` | float | 1.0 | part of the terrain's maps, the first ones, for episodes |
     | `friction` | float | 0.8 | coefficient of all that touches the ground |
     | `velocity_weight` | float | 1.0 | weight of the commanded velocity |
     | `turn_weight` | float | 0.5 | weight of the commanded turning |
@@ -122,7 +124,7 @@ back_right_knee | angle (rad) |
     """
 
     reset_noise_scale: float = 0.05
-    command: Sequence[float] | None = None
+    command: Sequence[float | Sequence[float]] | None = None
     velocity_weight: float = 1.0
     turn_weight: float = 0.5
     energy_weight: float = 0.0005
@@ -130,18 +132,24 @@ back_right_knee | angle (rad) |
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.command is not None:
-            given = list(self.command) if isinstance(self.command, Sequence) else []
-            fits = len(given) == len(COMMANDS) and all(map(is_number, given))
-            fits = fits and max(map(abs, given)) <= MAX_COMMAND
-            expected = f"three numbers in [-{MAX_COMMAND}, {MAX_COMMAND}], or None"
+            given = self._ranges if isinstance(self.command, Sequence) else []
+            fits = len(given) == len(COMMANDS) and all(map(_is_range, given))
+            expected = f"three numbers in [-{MAX_COMMAND}, {MAX_COMMAND}] or pairs, or None"
             require(fits, "command", self.command, expected)
+
+    @property
+    def _ranges(self) -> list[Any]:
+        """Ranges of the commands that are given, of a number from it to itself."""
+        return [(one, one) if is_number(one) else one for one in self.command or ()]
 
     def goal(self, rng: np.random.Generator) -> Mapping[str, float]:
         """Return the commands of an episode."""
         if self.command is None and self.reset_noise_scale > 0.0:
             return {name: rng.uniform(*bounds) for name, bounds in COMMANDS.items()}
-        command = WITHOUT_NOISE if self.command is None else self.command
-        return dict(zip(COMMANDS, map(float, command), strict=True))
+        if self.command is None:
+            return dict(zip(COMMANDS, WITHOUT_NOISE, strict=True))
+        drawn = [rng.uniform(low, high) if low < high else low for low, high in self._ranges]
+        return dict(zip(COMMANDS, map(float, drawn), strict=True))
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return joints, tilt and velocity of the trunk, and commands."""
@@ -193,3 +201,10 @@ back_right_knee | angle (rad) |
             "turn": tolerance(turn, margin=TURN_MARGIN),
             "energy": -quantities["power"],
         }
+
+
+def _is_range(value: Any) -> bool:
+    """Return whether a value is a pair (low, high) of commands."""
+    pair = list(value) if isinstance(value, Sequence) else []
+    valid = len(pair) == 2 and all(map(is_number, pair))
+    return valid and -MAX_COMMAND <= pair[0] <= pair[1] <= MAX_COMMAND

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from vigym.envs.joint_observation import JointObservation, joint_observation
 from vigym.envs.options import find_callable, is_number, require, require_bool
 from vigym.envs.random_start import RandomStart
 from vigym.envs.robots.actuation import (
@@ -28,6 +27,7 @@ from vigym.envs.robots.floating_base import (
     upwards,
     warn_of_idle_shapes,
 )
+from vigym.envs.robots.joint_observation import JointObservation, joint_observation
 from vigym.envs.robots.starts import random_start, warn_of_arm
 from vigym.envs.task import Array, Flags, Quantities, Start, Task
 from vigym.mechanism.elements.bodies import Ground
