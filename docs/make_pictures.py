@@ -67,6 +67,10 @@ ARGUMENTS = {
         *("-c", "stand", "-o", "frame_skip=40", "-o", "period=3.0"),
         *(*camera(2.9, z=0.5, azimuth=-0.9, elevation=0.2), "--seconds", "3"),
     ),
+    "CassieWalk-v0": (
+        *("-o", "speed=0.6"),
+        *(*camera(3.6, x=0.6, z=0.5, elevation=0.2), "--seconds", "2.5"),
+    ),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),
