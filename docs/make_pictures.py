@@ -59,9 +59,17 @@ ARGUMENTS = {
     "Engine-v0": (*camera(3.2, z=0.65, elevation=0.2), "--seconds", "1.9"),
     "Gripper-v0": (*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),
     "WheelLeg-v0": (*camera(3.2, x=0.85, z=0.25), "--seconds", "2.4"),
+    "BennettQuadruped-v0": (
+        *("-c", "zero", "-o", "command=(0.4,0.3,0.0)"),
+        *(*camera(2.2, x=0.4, y=0.3, z=0.15, azimuth=-0.9), "--seconds", "2"),
+    ),
     "Cassie-v0": (
         *("-c", "stand", "-o", "frame_skip=40", "-o", "period=3.0"),
         *(*camera(2.9, z=0.5, azimuth=-0.9, elevation=0.2), "--seconds", "3"),
+    ),
+    "CassieWalk-v0": (
+        *("-o", "speed=0.6"),
+        *(*camera(3.6, x=0.6, z=0.5, elevation=0.2), "--seconds", "2.5"),
     ),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),

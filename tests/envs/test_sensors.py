@@ -247,17 +247,17 @@ def test_wrong_sensors(option, message):
         Ranges("a", [(0, 0, 0)])
 
 
-@pytest.mark.parametrize("env_id", ["vigym/Quadruped-v1", "vigym/QuadrupedCommand-v1"])
-def test_quadrupeds_start_and_stay_up_on_terrain(env_id):
-    """Without actions one stands, and the one with commands trots, which takes it a little lower."""
-    env = gym.make(env_id, terrain="rough", disable_env_checker=True).unwrapped
+@pytest.mark.parametrize("name", ["Quadruped-v1", "QuadrupedCommand-v1", "BennettQuadruped-v0"])
+def test_quadrupeds_start_and_stay_up_on_terrain(name):
+    """Without actions one stands, and those with commands trot, which takes them a little lower."""
+    env = gym.make(f"vigym/{name}", terrain="rough", disable_env_checker=True).unwrapped
     _, info = env.reset(seed=1)
     assert env.sim.contacts.gap.min() == pytest.approx(0.0, abs=1e-9)
     height = info["height"]
     for _ in range(20):
         *_, terminated, _, info = env.step(np.zeros(12))
         assert not terminated
-    assert abs(info["height"] - height) < (0.1 if "Command" in env_id else 0.05)
+    assert abs(info["height"] - height) < (0.05 if name == "Quadruped" else 0.1)
 
 
 def test_terrain_of_a_function_is_that_terrain(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from vigym.control.kinematics.cassie import leg_angles
+from vigym.control.kinematics.cassie import CYCLE, LIFT, leg_angles, walking_angles
 from vigym.control.kinematics.delta import delta_angles
 from vigym.control.kinematics.engine import lever, piston_height
 from vigym.control.kinematics.gripper import finger_angle
@@ -12,7 +12,7 @@ from vigym.control.kinematics.jansen import ROWS, feet
 from vigym.control.kinematics.stewart import stewart_strokes
 from vigym.control.kinematics.wheel_leg import RADIUS, hip_angle
 from vigym.envs.registry import ENVIRONMENTS, ZOO
-from vigym.envs.zoo.cassie import SIDES, SPRINGS
+from vigym.envs.zoo.cassie_base import SIDES, SPRINGS
 from vigym.evaluation.builtin import INVERSE
 
 NAMES = [entry.id for entry in ENVIRONMENTS if entry.task.startswith(ZOO)]
@@ -179,3 +179,24 @@ def test_the_biped_stands_on_level_feet_under_its_centre_of_mass_at_any_height()
         assert ends[:, 2] == pytest.approx(np.zeros(4), abs=1e-3)
         center = masses @ sim.body_states[:, 0] / masses.sum()
         assert ends[:, 0].mean() == pytest.approx(center, abs=1e-3)
+
+
+def test_steps_of_the_biped_swing_one_foot_and_move_the_other_one_against_the_pelvis():
+    """Errors are those of the closed form, which takes the tarsus for parallel to the thigh."""
+    env = gym.make("vigym/Cassie-v0").unwrapped
+    mechanism, sim = env.mechanism, env.sim
+    springs = dict.fromkeys([f"{side}-{name}" for side in SIDES for name in SPRINGS], 0.0)
+    speed, places = 0.8, []
+    times = 2.0 * CYCLE + CYCLE * np.array((0.05, 0.25, 0.45))  # the left foot swings
+    for angles in walking_angles(times, np.array(speed)):
+        sim.reset(dict(zip(mechanism.motor_names, angles, strict=True)) | springs)
+        pelvis = sim.joint_positions[:3]
+        places.append([sim.body_position(f"{side}-foot") - pelvis for side in SIDES])
+    left, right = np.array(places).swapaxes(0, 1)
+    assert right[:, 0] - right[0, 0] == pytest.approx(speed * (times[0] - times), abs=5e-3)
+    assert right[:, 2] == pytest.approx(right[0, 2], abs=5e-3)
+    lift = LIFT * 0.5 * (1.0 - np.cos(4.0 * np.pi * np.array((0.05, 0.25, 0.45))))
+    assert left[:, 2] - right[:, 2] == pytest.approx(lift, abs=5e-3)
+    assert left[2, 0] - left[0, 0] == pytest.approx(
+        0.5 * speed * CYCLE * np.cos(0.1 * np.pi), abs=5e-3
+    )

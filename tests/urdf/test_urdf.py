@@ -50,6 +50,7 @@ COMPOUND = (
     "chassis_right",
 )  # links of assets that are all of their boxes, of one density
 OTHER_INERTIAS = {
+    "bennett": "those of the quadruped, but for its rods",
     "cassie": "those that the maker published",
     "exoskeleton": "those of a person, by Winter's table",
     "quadruped": "those that the maker published",
@@ -114,7 +115,9 @@ def test_assets_have_the_actuators_and_zero_poses_their_tasks_are_written_for(na
 
 
 def test_unknown_assets_are_named():
-    with pytest.raises(ValueError, match="'pendulm', expected one of: acrobot, ant, cartpole"):
+    with pytest.raises(
+        ValueError, match="'pendulm', expected one of: acrobot, ant, bennett, cartpole"
+    ):
         assets.path("pendulm")
 
 

@@ -41,7 +41,14 @@ def clock(time: Array) -> tuple[Array, Array]:
 
 
 def trot_angles(time: Array, forward: Array, left: Array, turn: Array) -> Array:
-    """Return joint angles (..., 12) [rad] of a trot with a velocity.
+    """Return joint angles (..., 12) [rad] of a trot with a velocity, as of `trot_feet`."""
+    return leg_angles(*trot_feet(time, forward, left, turn))
+
+
+def trot_feet(
+    time: Array, forward: Array, left: Array, turn: Array, offset: float = OFFSET
+) -> tuple[Array, Array, Array]:
+    """Return the places x, y, z (..., 4) [m] of feet from their abductions in a trot.
 
     Feet on the ground move against the velocity of the trunk above them; the others swing back.
 
@@ -50,6 +57,7 @@ def trot_angles(time: Array, forward: Array, left: Array, turn: Array) -> Array:
         forward: velocity forwards (...,) [m/s].
         left: velocity to the left (...,) [m/s].
         turn: rate of turning anticlockwise (...,) [rad/s].
+        offset: of standing feet outwards from the abductions [m].
     """
     time, forward, left, turn = (
         np.asarray(each)[..., None] for each in (time, forward, left, turn)
@@ -60,11 +68,10 @@ def trot_angles(time: Array, forward: Array, left: Array, turn: Array) -> Array:
     # places of a foot on its way, from 0.5 at touch-down to -0.5
     place = growth * np.where(phase < 0.5, 0.5 - 2.0 * phase, -0.5 * np.cos(np.pi * swing))
     place = place * (0.5 / STEP_RATE)
-    x = place * (forward - turn * SIDE * (ACROSS + OFFSET))
-    y = place * (left + turn * ALONG) + SIDE * OFFSET
+    x = place * (forward - turn * SIDE * (ACROSS + offset))
+    y = place * (left + turn * ALONG) + SIDE * offset
     lift = LIFT * 0.5 * (1.0 - np.cos(TURN * swing))
-    z = growth * (CROUCH + lift) - STAND_HEIGHT
-    return leg_angles(x, y, z)
+    return x, y, growth * (CROUCH + lift) - STAND_HEIGHT
 
 
 def leg_angles(x: Array, y: Array, z: Array) -> Array:

@@ -119,7 +119,9 @@ ENVIRONMENTS = (
     Entry("vigym/Engine-v0", f"{ZOO}.engine:Engine", 400),
     Entry("vigym/Gripper-v0", f"{ZOO}.gripper:Gripper", 200),
     Entry("vigym/WheelLeg-v0", f"{ZOO}.wheel_leg:WheelLeg", 400),
+    Entry("vigym/BennettQuadruped-v0", f"{ZOO}.bennett:BennettQuadruped", 500),
     Entry("vigym/Cassie-v0", f"{ZOO}.cassie:Cassie", 400),
+    Entry("vigym/CassieWalk-v0", f"{ZOO}.cassie_walk:CassieWalk", 400),
     Entry("vigym/Robot-v0", "vigym.envs.tasks.robot:Robot", 1000),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )
@@ -129,7 +131,7 @@ _MILLISECONDS = {"timestep": 0.001, "frame_skip": 20}
 EARLIER = tuple(
     replace(entry, id=entry.id.replace("-v1", "-v0"), kwargs=_MILLISECONDS)
     for entry in ENVIRONMENTS
-    if "Quadruped" in entry.id
+    if entry.id.endswith("-v1")
 )
 
 

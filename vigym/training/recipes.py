@@ -193,6 +193,18 @@ PPO = {
         success=Success("reward_velocity", 0.56, inf, seconds=8.0, share=0.8),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
+    # Success is a velocity within 0.2 m/s of the command for most of the time.
+    "vigym/BennettQuadruped-v0": Recipe(
+        n_timesteps=800_000,
+        success=Success("reward_velocity", 0.41, inf, seconds=8.0, share=0.8),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+    ),
+    # Success is a speed within 0.25 m/s of the command for most of the time.
+    "vigym/CassieWalk-v0": Recipe(
+        n_timesteps=2_000_000,
+        success=Success("reward_velocity", 0.31, inf, seconds=8.0, share=0.8),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+    ),
     # Success is a speed within 1 rad/s of the command.
     # Rewards of an action follow within tenths of a second.
     "vigym/Engine-v0": Recipe(

@@ -24,6 +24,11 @@ FEET = -0.0706  # their middles from that centre, for which all mass is above th
 MIDDLE = np.array((0.0, 0.0, 0.65, -0.75, -1.75))  # of the targets of a leg [rad]
 HALF = np.array((0.25, 0.25, 0.4, 0.7, 0.6))
 
+CYCLE = 0.7  # time of two steps [s]
+LAGS = np.array((0.0, 0.5))  # of the left leg, which swings first, and of the right one [cycles]
+STEP_HEIGHT, LIFT = 0.96, 0.16  # of the pelvis above the ground, of the swinging foot [m]
+RAMP = 0.35  # time in which steps grow to their full size [s]
+
 
 def leg_angles(height: Array, forward: Array | float = FEET) -> tuple[Array, Array, Array]:
     """Return hip-pitch, knee and foot (...,) [rad] of a level foot under an upright pelvis.
@@ -37,6 +42,37 @@ def leg_angles(height: Array, forward: Array | float = FEET) -> tuple[Array, Arr
     knee = np.angle(THIGH / SHIN) - np.arccos(cosine)
     hip = np.angle(ankle / (THIGH + SHIN * np.exp(1j * knee)))
     return hip, knee, 0.5 * np.pi - SOLE - PARALLEL - hip
+
+
+def clock(time: Array) -> tuple[Array, Array]:
+    """Return sine and cosine (...,) of the phase of the steps at a time (...,) [s].
+
+    The left leg swings while the sine is positive, the right one while it is negative.
+    """
+    phase = 2.0 * np.pi / CYCLE * np.asarray(time)
+    return np.sin(phase), np.cos(phase)
+
+
+def walking_angles(time: Array, speed: Array) -> Array:
+    """Return the angles (..., 10) [rad] of steps with a speed, for a pelvis that stays upright.
+
+    A foot on the ground moves against the pelvis, the other one swings forwards.
+
+    Args:
+        time: since the start (...,) [s]; steps grow in the first 0.35 s.
+        speed: forwards (...,) [m/s].
+    """
+    time, speed = np.asarray(time)[..., None], np.asarray(speed)[..., None]
+    growth = np.minimum(time / RAMP, 1.0)
+    phase = (time / CYCLE - LAGS) % 1.0  # of the legs, which swing in the first half
+    swing = np.minimum(2.0 * phase, 1.0)  # finished part of the swing
+    place = np.where(phase < 0.5, -0.5 * np.cos(np.pi * swing), 1.5 - 2.0 * phase)
+    lift = LIFT * 0.5 * (1.0 - np.cos(2.0 * np.pi * swing))
+    forward = FEET + growth * speed * (CYCLE / len(LAGS)) * place
+    hip, knee, foot = leg_angles(STEP_HEIGHT - growth * lift, forward)
+    zero = np.zeros_like(hip)
+    angles = np.stack((zero, zero, hip, knee, foot), axis=-1)
+    return angles.reshape(*angles.shape[:-2], -1)
 
 
 @dataclass(frozen=True, kw_only=True)

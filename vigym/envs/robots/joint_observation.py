@@ -38,6 +38,17 @@ class JointObservation:
         return np.concatenate((np.cos(angles), np.sin(angles), others, velocities), axis=-1)
 
 
+def joint_columns(mechanism: Mechanism, names: Collection[str]) -> tuple[list[int], list[int]]:
+    """Return the columns of joints of one coordinate among joint positions, and velocities.
+
+    Args:
+        mechanism: with the joints.
+        names: of the joints, in the order of the columns.
+    """
+    positions = [mechanism.position_names.index(name) for name in names]
+    return positions, [mechanism.velocity_names.index(name) for name in names]
+
+
 def joint_observation(
     mechanism: Mechanism, distance: float, velocity: float, without: Collection[str] = ()
 ) -> JointObservation:

@@ -7,8 +7,6 @@ import numpy as np
 
 from vigym.envs.task import Array, Quantities
 from vigym.envs.tasks.quadruped_base import (
-    ANGLES,
-    RATES,
     QuadrupedTask,
     trunk_bounds,
     trunk_velocity,
@@ -124,7 +122,7 @@ back_right_knee | angle (rad) |
     def observe(self, quantities: Quantities) -> Array:
         """Return joints, pose and velocity of the trunk (..., 35)."""
         positions, velocities = quantities["joint_positions"], quantities["joint_velocities"]
-        joints = positions[..., ANGLES], velocities[..., RATES]
+        joints = self.observed_joints(quantities)
         orientation, height = positions[..., 3:7], np.asarray(quantities["height"])[..., None]
         return np.concatenate(
             (*joints, orientation, *trunk_velocity(positions, velocities), height), axis=-1

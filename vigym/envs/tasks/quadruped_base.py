@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from vigym import assets
 from vigym.control.quadruped_gaits import LEGS, MOTORS_OF_LEG, joint_angles
 from vigym.envs.arrays import cost_of_transport, rotate_to_body, unstack
+from vigym.envs.robots.joint_observation import joint_columns
 from vigym.envs.robots.terrain import (
     TerrainOption,
     height_above_ground,
@@ -26,7 +28,6 @@ STIFFNESS, DAMPING = 100.0, 2.0  # of the motors [N m/rad, N m s/rad]
 MIN_HEIGHT = 0.16  # height of the trunk below which the robot has fallen [m]
 MIN_UPRIGHT = 0.7  # cosine between z axis of the trunk and vertical below which it has fallen
 MOTORS = LEGS * MOTORS_OF_LEG
-ANGLES, RATES = slice(7, 7 + MOTORS), slice(6, 6 + MOTORS)  # among the joint coordinates
 MAX_ANGLE, MAX_RATE = 4.2, 50.0  # bounds of observations [rad, rad/s]
 MAX_SPEED, MAX_SPIN = 10.0, 50.0  # bounds of observations [m/s, rad/s]
 
@@ -36,6 +37,7 @@ class QuadrupedTask(Task):
     """Robot of the quadruped's tasks: its start, actions, state quantities and falls."""
 
     grounded: ClassVar[bool] = True
+    robot: ClassVar[str] = "quadruped"  # name of its file in `assets`
 
     timestep: float = 0.005
     frame_skip: int = 4
@@ -49,9 +51,9 @@ class QuadrupedTask(Task):
         require_terrain(self.terrain, self.terrain_level)
 
     def mechanism(self) -> Mechanism:
-        """Return the robot of `assets/quadruped` on the ground, a motor at every joint."""
+        """Return the robot of `assets` on the ground, a motor at every joint."""
         ground = terrain_ground(self.terrain, np.full(3, self.friction))
-        mechanism = load_urdf(assets.path("quadruped"), base="floating", ground=ground)
+        mechanism = load_urdf(assets.path(self.robot), base="floating", ground=ground)
         for name in mechanism.actuator_names:
             mechanism.add_motor(name, STIFFNESS, DAMPING)
         return mechanism
@@ -70,11 +72,24 @@ class QuadrupedTask(Task):
         """Return the joint angles (..., 12) [rad] of an action."""
         return joint_angles(action)
 
+    @cached_property
+    def _motor_columns(self) -> tuple[list[int], list[int]]:
+        """Columns of the motors among joint positions, and among joint velocities."""
+        mechanism = self.mechanism()
+        return joint_columns(mechanism, mechanism.motor_names)
+
     def joint_bounds(self, mechanism: Mechanism) -> dict[str, float]:
         """Return name and bound of the observed angles and rates."""
         names = mechanism.motor_names
         rates = {f"velocity({name})": MAX_RATE for name in names}
         return dict.fromkeys(names, MAX_ANGLE) | rates
+
+    def observed_joints(self, quantities: Quantities) -> tuple[Array, Array]:
+        """Return angles [rad] and rates [rad/s] of the motors' joints, (..., 12) each."""
+        angles, rates = self._motor_columns
+        return quantities["joint_positions"][..., angles], quantities["joint_velocities"][
+            ..., rates
+        ]
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return position and velocity of the robot, and torques and power of its motors."""
@@ -109,7 +124,7 @@ def trunk_velocity(positions: Array, velocities: Array) -> tuple[Array, Array]:
     """Return velocity (..., 3) [m/s] and angular velocity (..., 3) [rad/s], axes of the trunk.
 
     Args:
-        positions: of all joints (..., 19).
-        velocities: of all joints (..., 18).
+        positions: of all joints (..., n), the trunk first.
+        velocities: of all joints (..., n - 1), the trunk first.
     """
     return rotate_to_body(positions[..., 3:7], velocities[..., 0:3]), velocities[..., 3:6]

@@ -12,8 +12,6 @@ from vigym.envs.options import is_number, require
 from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Quantities
 from vigym.envs.tasks.quadruped_base import (
-    ANGLES,
-    RATES,
     QuadrupedTask,
     trunk_bounds,
     trunk_velocity,
@@ -185,7 +183,7 @@ or ranges (low, high) to draw from; None: random |
     def observe(self, quantities: Quantities) -> Array:
         """Return joints, tilt and velocity of the trunk, commands and clock (..., 38)."""
         positions, velocities = quantities["joint_positions"], quantities["joint_velocities"]
-        joints = positions[..., ANGLES], velocities[..., RATES]
+        joints = self.observed_joints(quantities)
         trunk = world_up_in_body(positions[..., 3:7]), *trunk_velocity(positions, velocities)
         commands = stack(*(quantities[name] for name in COMMANDS))
         phase = stack(*clock(quantities["time"]))

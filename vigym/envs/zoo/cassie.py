@@ -2,35 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
-from vigym import assets
-from vigym.control.kinematics.cassie import HALF, MIDDLE, leg_angles
-from vigym.envs.arrays import rotate_to_body, stack, unstack, world_up_in_body
+from vigym.control.kinematics.cassie import HALF, MIDDLE
+from vigym.envs.arrays import stack
 from vigym.envs.options import require_positive
 from vigym.envs.rewards import tolerance
-from vigym.envs.task import Array, Flags, Quantities, Start, Task
-from vigym.envs.zoo.follower import motor_columns
+from vigym.envs.task import Array, Quantities
+from vigym.envs.zoo.cassie_base import MAX_SPEED, MEAN_HEIGHT, SIDES, CassieTask
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
-from vigym.urdf.convert.load import load_urdf
 
-SIDES = ("left", "right")
-SPRINGS = ("shin", "heel-spring")
-MEAN_HEIGHT = 0.95  # of the pelvis: mean command [m]
-MIN_HEIGHT = 0.7  # of the pelvis, below which the robot has fallen [m]
-MIN_UPRIGHT = 0.8  # cosine of the tilt of the pelvis, below which it has
-MAX_TILT = 1.5  # bound of the observed roll and pitch [rad]
-MAX_ANGLE, MAX_RATE = 2.5, 100.0  # bounds of observed motors [rad, rad/s]
-MAX_SPEED = 10.0  # bound of observed velocities [m/s]
 HEIGHT_MARGIN, TILT_MARGIN = 0.05, 0.2  # errors with a tenth of the reward [m, rad]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cassie(Task):
+class Cassie(CassieTask):
     """Standing and squatting.
 
     ## Description
@@ -120,80 +108,38 @@ class Cassie(Task):
     | `reset_noise_scale` | float | 0.02 | half width of the noise (rad) |
     """
 
-    grounded: ClassVar[bool] = True
-
-    timestep: float = 0.002
-    frame_skip: int = 10
     swing: float = 0.08
     period: float = 4.0
     height_weight: float = 1.0
     upright_weight: float = 0.5
     energy_weight: float = 0.0005
-    reset_noise_scale: float = 0.02
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_positive("period", self.period, "seconds")
 
-    def mechanism(self) -> Mechanism:
-        """Return the robot of `assets/cassie` on the ground."""
-        return load_urdf(assets.path("cassie"), base="floating", ground=True)
-
-    def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
-        """Return the stand with noise of the motors' angles; the springs are at rest."""
-        hip, knee, foot = leg_angles(np.array(MEAN_HEIGHT))
-        stand = np.tile((0.0, 0.0, float(hip), float(knee), float(foot)), len(SIDES))
-        noise = rng.uniform(-self.reset_noise_scale, self.reset_noise_scale, stand.shape)
-        springs = {f"{side}-{spring}": 0.0 for side in SIDES for spring in SPRINGS}
-        return dict(zip(mechanism.motor_names, stand + noise, strict=True)) | springs, {}
-
     def targets(self, action: Array) -> Array:
         """Return the angles (..., 10) [rad] of the motors."""
         return np.tile(MIDDLE, len(SIDES)) + np.tile(HALF, len(SIDES)) * action
 
-    @cached_property
-    def _motor_columns(self) -> tuple[list[int], list[int]]:
-        return motor_columns(self.mechanism())
-
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return motors, pelvis and command."""
-        motors = mechanism.motor_names
-        angles = dict.fromkeys(motors, MAX_ANGLE)
-        rates = {f"velocity({name})": MAX_RATE for name in motors}
-        pelvis = {"height": 2.0, "roll": MAX_TILT, "pitch": MAX_TILT}
-        velocities = {f"velocity_{axis}": MAX_SPEED for axis in "xyz"}
-        turning = {f"angular_velocity_{axis}": MAX_RATE for axis in "xyz"}
         command = {"command_height": 2.0, "command_rate": MAX_SPEED}
-        return {**angles, **rates, **pelvis, **velocities, **turning, **command}
+        return {**self.robot_bounds(mechanism), **command}
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return height, orientation, command and power."""
-        positions, velocities = sim.joint_positions, sim.joint_velocities
-        up_x, up_y, up_z = unstack(world_up_in_body(positions[..., 3:7]))
-        roll_rate, pitch_rate, _ = unstack(velocities[..., 3:6])
         rate = 2.0 * np.pi / self.period
         phase = rate * sim.time
-        return {
-            "height": positions[..., 2],
-            "upright": up_z,
-            "roll": np.arctan2(up_y, up_z),
-            "pitch": np.arctan2(-up_x, up_z),
-            "roll_rate": roll_rate,
-            "pitch_rate": pitch_rate,
+        return super().quantities(sim) | {
             "command_height": MEAN_HEIGHT + self.swing * np.sin(phase),
             "command_rate": self.swing * rate * np.cos(phase),
-            "power": sim.readings.power,
         }
 
     def observe(self, quantities: Quantities) -> Array:
         """Return motors, pelvis and command (..., 31)."""
-        positions, velocities = quantities["joint_positions"], quantities["joint_velocities"]
-        angles, rates = self._motor_columns
-        pelvis = stack(*(quantities[name] for name in ("height", "roll", "pitch")))
-        velocity = rotate_to_body(positions[..., 3:7], velocities[..., 0:3])
-        command = stack(*(quantities[name] for name in ("command_height", "command_rate")))
-        parts = (positions[..., angles], velocities[..., rates], pelvis)
-        return np.concatenate((*parts, velocity, velocities[..., 3:6], command), axis=-1)
+        command = stack(quantities["command_height"], quantities["command_rate"])
+        return np.concatenate((*self.observe_robot(quantities), command), axis=-1)
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of height, uprightness and energy."""
@@ -204,7 +150,3 @@ class Cassie(Task):
             "upright": tolerance(np.sqrt(roll * roll + pitch * pitch), margin=TILT_MARGIN),
             "energy": -quantities["power"],
         }
-
-    def terminated(self, quantities: Quantities) -> Flags:
-        """Return whether the robot fell."""
-        return (quantities["upright"] < MIN_UPRIGHT) | (quantities["height"] < MIN_HEIGHT)

@@ -10,17 +10,11 @@ import numpy as np
 
 from vigym import assets
 from vigym.envs.rewards import tolerance
+from vigym.envs.robots.joint_observation import joint_columns
 from vigym.envs.task import Array, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 from vigym.urdf.convert.load import load_urdf
-
-
-def motor_columns(mechanism: Mechanism) -> tuple[list[int], list[int]]:
-    """Return the columns of motors among joint positions, and among joint velocities."""
-    names = mechanism.motor_names
-    positions = [mechanism.position_names.index(name) for name in names]
-    return positions, [mechanism.velocity_names.index(name) for name in names]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +62,8 @@ class Follower(Task):
 
     @cached_property
     def _motor_columns(self) -> tuple[list[int], list[int]]:
-        return motor_columns(self.mechanism())
+        mechanism = self.mechanism()
+        return joint_columns(mechanism, mechanism.motor_names)
 
     def targets(self, action: Array) -> Array:
         """Return positions of the motors (..., n_motors), from limit to limit."""
