@@ -63,6 +63,13 @@ ARGUMENTS = {
         *("-c", "stand", "-o", "frame_skip=40", "-o", "period=3.0"),
         *(*camera(2.9, z=0.5, azimuth=-0.9, elevation=0.2), "--seconds", "3"),
     ),
+    "Biped-v0": (
+        "-c",
+        "squat",
+        *camera(1.9, z=0.35, azimuth=-0.9, elevation=0.2),
+        "--seconds",
+        "2",
+    ),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),

@@ -11,7 +11,10 @@ URDF = {"urdf": str(assets.path("acrobot"))}
 # Commands that are drawn are no part of the state: that given here continues with any state.
 ROBOT = {"robot": URDF["urdf"]}
 OF_FILES = {"vigym/Robot-v0": ROBOT, "vigym/Urdf-v0": URDF}  # ids that need a file
-NEEDED = OF_FILES | {"vigym/QuadrupedCommand-v0": {"command": (0.5, 0.1, -0.3)}}
+NEEDED = OF_FILES | {
+    "vigym/QuadrupedCommand-v0": {"command": (0.5, 0.1, -0.3)},
+    "vigym/Biped-v0": {"speed": 0.5},
+}
 CASES = [(entry.id, NEEDED.get(entry.id, {})) for entry in ENVIRONMENTS]
 CASES.append(("vigym/PendulumChain-v0", {"joint": "spherical", "links": 2}))
 CASES.append(("vigym/Urdf-v0", {"urdf": str(assets.path("four_bar"))}))

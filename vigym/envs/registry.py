@@ -120,6 +120,7 @@ ENVIRONMENTS = (
     Entry("vigym/Gripper-v0", f"{ZOO}.gripper:Gripper", 200),
     Entry("vigym/WheelLeg-v0", f"{ZOO}.wheel_leg:WheelLeg", 400),
     Entry("vigym/Cassie-v0", f"{ZOO}.cassie:Cassie", 400),
+    Entry("vigym/Biped-v0", f"{ZOO}.biped:Biped", 500),
     Entry("vigym/Robot-v0", "vigym.envs.tasks.robot:Robot", 1000),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )
