@@ -64,11 +64,8 @@ ARGUMENTS = {
         *(*camera(2.9, z=0.5, azimuth=-0.9, elevation=0.2), "--seconds", "3"),
     ),
     "Biped-v0": (
-        "-c",
-        "squat",
-        *camera(1.9, z=0.35, azimuth=-0.9, elevation=0.2),
-        "--seconds",
-        "2",
+        *("-o", "speed=0.6"),
+        *(*camera(2.4, x=0.6, z=0.35, azimuth=-1.2, elevation=0.2), "--seconds", "2"),
     ),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
