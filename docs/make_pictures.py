@@ -71,6 +71,10 @@ ARGUMENTS = {
         *("-o", "speed=0.6"),
         *(*camera(3.6, x=0.6, z=0.5, elevation=0.2), "--seconds", "2.5"),
     ),
+    "Biped-v0": (
+        *("-o", "speed=0.6"),
+        *(*camera(2.4, x=0.6, z=0.35, azimuth=-1.2, elevation=0.2), "--seconds", "2"),
+    ),
     "Robot-v0": (
         *("-c", "zero", "-o", f"robot={path('quadruped')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.2"),

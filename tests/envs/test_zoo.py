@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from vigym.control.kinematics import biped
 from vigym.control.kinematics.cassie import CYCLE, LIFT, leg_angles, walking_angles
 from vigym.control.kinematics.delta import delta_angles
 from vigym.control.kinematics.engine import lever, piston_height
@@ -199,4 +200,63 @@ def test_steps_of_the_biped_swing_one_foot_and_move_the_other_one_against_the_pe
     assert left[:, 2] - right[:, 2] == pytest.approx(lift, abs=5e-3)
     assert left[2, 0] - left[0, 0] == pytest.approx(
         0.5 * speed * CYCLE * np.cos(0.1 * np.pi), abs=5e-3
+    )
+
+
+def ankles(values):
+    """Return pitch and roll of the left foot, then of the right one, by joint name."""
+    names = [f"{side}_ankle_{axis}" for axis in ("pitch", "roll") for side in biped.SIDES]
+    return dict(zip(names, values, strict=True))
+
+
+def test_rods_turn_the_cranks_as_the_closed_form_tells_in_place_and_rate():
+    env = gym.make("vigym/Biped-v0").unwrapped
+    mechanism, sim = env.mechanism, env.sim
+    names = [f"{side}_{rod}_crank" for side in biped.SIDES for rod in ("outer", "inner")]
+    places = [mechanism.position_names.index(name) for name in names]
+    rates = [mechanism.velocity_names.index(name) for name in names]
+    draw, step = np.random.default_rng(0), 1e-6
+    for _ in range(SAMPLES):
+        feet, turning = draw.uniform(-0.5, 0.5, (2, 4)) * (1.0, 1.0, 0.5, 0.5)
+        aloft = {"pelvis:floating": (0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
+        sim.reset(ankles(feet) | aloft, ankles(turning))
+        below, found, above = (
+            biped.crank_angles(*np.split(feet + k * step * turning, 2)).ravel() for k in (-1, 0, 1)
+        )
+        assert sim.joint_positions[places] == pytest.approx(found, abs=1e-9)
+        change = (above - below) / (2.0 * step)  # of second order, rounded to 1e-16 / step
+        assert sim.joint_velocities[rates] == pytest.approx(change, abs=1e-8)
+
+
+def test_ratios_of_the_biped_s_cranks_are_their_rates_at_zero():
+    for column, foot in zip(biped.RATIOS.T, np.eye(2) * 1e-7, strict=True):
+        pitch, roll = np.outer(foot, (1.0, 0.0))
+        left, _ = biped.crank_angles(pitch, roll)
+        assert left == pytest.approx(1e-7 * column, abs=1e-13)
+
+
+def test_the_tree_is_as_heavy_as_the_biped_and_observes_the_same():
+    closed, tree = (gym.make("vigym/Biped-v0", tree=tree) for tree in (False, True))
+    assert (closed.action_space, closed.observation_space) == (
+        tree.action_space,
+        tree.observation_space,
+    )
+    start, other = (env.reset(seed=0)[0] for env in (closed, tree))
+    assert other == pytest.approx(start, abs=1e-6)
+    mechanisms = [env.unwrapped.mechanism for env in (closed, tree)]
+    assert not mechanisms[1].closing_joints
+    dofs, masses, centers = zip(*(totals(each) for each in mechanisms), strict=True)
+    assert dofs[0] == dofs[1]
+    assert masses[0] == pytest.approx(masses[1], rel=1e-12)
+    assert centers[0] == pytest.approx(centers[1], abs=1e-9)
+
+
+def totals(mechanism):
+    """Return the number of degrees of freedom, the mass and the centre of all mass."""
+    bodies = mechanism.bodies.values()
+    mass = sum(body.mass for body in bodies)
+    return (
+        mechanism.degrees_of_freedom,
+        mass,
+        sum(body.mass * body.position for body in bodies) / mass,
     )

@@ -11,9 +11,9 @@ URDF = {"urdf": str(assets.path("acrobot"))}
 # Commands that are drawn are no part of the state: that given here continues with any state.
 ROBOT = {"robot": URDF["urdf"]}
 OF_FILES = {"vigym/Robot-v0": ROBOT, "vigym/Urdf-v0": URDF}  # ids that need a file
-COMMAND = {"command": (0.5, 0.1, -0.3)}
-COMMANDED = ("vigym/QuadrupedCommand-v1", "vigym/BennettQuadruped-v0")
-NEEDED = OF_FILES | dict.fromkeys(COMMANDED, COMMAND) | {"vigym/CassieWalk-v0": {"speed": 0.5}}
+COMMAND, SPEED = {"command": (0.5, 0.1, -0.3)}, {"speed": 0.5}
+NEEDED = OF_FILES | dict.fromkeys(("vigym/CassieWalk-v0", "vigym/Biped-v0"), SPEED)
+NEEDED |= dict.fromkeys(("vigym/QuadrupedCommand-v1", "vigym/BennettQuadruped-v0"), COMMAND)
 CASES = [(entry.id, NEEDED.get(entry.id, {})) for entry in ENVIRONMENTS]
 CASES.append(("vigym/PendulumChain-v0", {"joint": "spherical", "links": 2}))
 CASES.append(("vigym/Urdf-v0", {"urdf": str(assets.path("four_bar"))}))

@@ -122,6 +122,7 @@ ENVIRONMENTS = (
     Entry("vigym/BennettQuadruped-v0", f"{ZOO}.bennett:BennettQuadruped", 500),
     Entry("vigym/Cassie-v0", f"{ZOO}.cassie:Cassie", 400),
     Entry("vigym/CassieWalk-v0", f"{ZOO}.cassie_walk:CassieWalk", 400),
+    Entry("vigym/Biped-v0", f"{ZOO}.biped:Biped", 500),
     Entry("vigym/Robot-v0", "vigym.envs.tasks.robot:Robot", 1000),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )

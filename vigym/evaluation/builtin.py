@@ -18,6 +18,7 @@ from vigym.control import (
     tracking,
 )
 from vigym.control.energy_swing_up import EnergySwingUp
+from vigym.control.kinematics.biped import Squat
 from vigym.control.kinematics.cassie import Stand
 from vigym.control.kinematics.delta import delta_angles
 from vigym.control.kinematics.engine import Governor
@@ -146,6 +147,10 @@ def _stand(context: Context, **parameters: float) -> Controller:
     return Stand(**parameters)
 
 
+def _squat(context: Context, **parameters: float) -> Controller:
+    return Squat(**parameters)
+
+
 def _undulation(context: Context, **parameters: float) -> Controller:
     return lateral_undulation(context.action_count, snake.ACTION_SCALE, **parameters)
 
@@ -238,6 +243,7 @@ BUILTIN = {
         _entry("steady", _steady, Steady, "turn the crank steadily", "vigym/Jansen-v0"),
         _entry("governor", _governor, Governor, "force by the lever", "vigym/Engine-v0"),
         _entry("stand", _stand, Stand, "stand and squat", "vigym/Cassie-v0"),
+        _entry("squat", _squat, Squat, "squat on both feet", "vigym/Biped-v0"),
         _entry("balance", _balance, Balance, "balance on the wheels", "vigym/WheelLeg-v0"),
         _entry(
             "lateral_undulation", _undulation, lateral_undulation, "waves from head to tail", SNAKE

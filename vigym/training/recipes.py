@@ -205,6 +205,12 @@ PPO = {
         success=Success("reward_velocity", 0.31, inf, seconds=8.0, share=0.8),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
+    # Success is 10 s without a fall.
+    "vigym/Biped-v0": Recipe(
+        n_timesteps=500_000,
+        success=Success("upright", 0.8, inf, seconds=0.0),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+    ),
     # Success is a speed within 1 rad/s of the command.
     # Rewards of an action follow within tenths of a second.
     "vigym/Engine-v0": Recipe(
