@@ -13,7 +13,7 @@ from vigym.control.kinematics.jansen import ROWS, feet
 from vigym.control.kinematics.stewart import stewart_strokes
 from vigym.control.kinematics.wheel_leg import RADIUS, hip_angle
 from vigym.envs.registry import ENVIRONMENTS, ZOO
-from vigym.envs.zoo.cassie_base import SIDES, SPRINGS
+from vigym.envs.zoo.legs.cassie_base import SIDES, SPRINGS
 from vigym.evaluation.builtin import INVERSE
 
 NAMES = [entry.id for entry in ENVIRONMENTS if entry.task.startswith(ZOO)]

@@ -65,7 +65,7 @@ SMALL_PARTS = {
     "vigym/baselines/product.py": "a method, as its neighbours have theirs",
     "vigym/baselines/sparse.py": "compiled, with an appendix of its paper for itself",
     "vigym/control/static_torques.py": "a controller's law that other controllers may use",
-    "vigym/envs/zoo/biped_tree.py": "edits records of a file: the task is long",
+    "vigym/envs/zoo/legs/biped_tree.py": "edits records of a file: the task is long",
     "vigym/mechanism/writable.py": "a base of the public class, which is long",
     "vigym/render/scene/sides.py": "surfaces of one kind of element: the visuals are long",
     "vigym/simulation/state/threads.py": "threads know nothing of kernels: the calls are long",

@@ -10,7 +10,7 @@ from vigym.envs.arrays import stack
 from vigym.envs.options import require_positive
 from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Quantities
-from vigym.envs.zoo.cassie_base import MAX_SPEED, MEAN_HEIGHT, SIDES, CassieTask
+from vigym.envs.zoo.legs.cassie_base import MAX_SPEED, MEAN_HEIGHT, SIDES, CassieTask
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 

@@ -12,7 +12,7 @@ from vigym.envs.options import is_number, require
 from vigym.envs.rewards import tolerance
 from vigym.envs.robots.joint_observation import joint_columns
 from vigym.envs.task import Array, Quantities
-from vigym.envs.zoo.cassie_base import MAX_RATE, SIDES, SPRINGS, CassieTask
+from vigym.envs.zoo.legs.cassie_base import MAX_RATE, SIDES, SPRINGS, CassieTask
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 

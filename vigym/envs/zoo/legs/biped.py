@@ -21,7 +21,7 @@ from vigym.envs.arrays import cosine, rotate_to_body, sine, stack, unstack, worl
 from vigym.envs.options import is_number, require
 from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Flags, Quantities, Start, Task
-from vigym.envs.zoo.biped_tree import tree_biped
+from vigym.envs.zoo.legs.biped_tree import tree_biped
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 from vigym.urdf.convert.load import load_urdf

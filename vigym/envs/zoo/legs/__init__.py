@@ -1,0 +1,1 @@
+"""Robots of the zoo that walk, or balance, on legs with closed loops."""
