@@ -60,7 +60,7 @@ ARGUMENTS = {
     "Gripper-v0": (*camera(1.15, z=0.26, azimuth=-0.2, elevation=0.2), "--seconds", "4"),
     "WheelLeg-v0": (*camera(3.2, x=0.85, z=0.25), "--seconds", "2.4"),
     "BennettQuadruped-v0": (
-        *("-c", "zero", "-o", "command=(0.4,0.3,0.0)"),
+        *("-o", "command=(0.4,0.3,0.0)"),
         *(*camera(2.2, x=0.4, y=0.3, z=0.15, azimuth=-0.9), "--seconds", "2"),
     ),
     "Cassie-v0": (

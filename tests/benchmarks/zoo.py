@@ -205,7 +205,8 @@ def row(name: str, episodes: int, repeats: int) -> list[str]:
 def returns(name: str, episodes: int) -> list[str]:
     """Mean returns of the trained policy and of the first scripted controller that drive a robot."""
     able = [each.name for each in BUILTIN.values() if name in each.ids]
-    scripted = [each for each in able if each != "trained"][:1]
+    # without one actions correct a motion
+    scripted = [each for each in able if each != "trained"][:1] or ["zero"]
     cells = []
     for controllers in (["trained"] if "trained" in able else [], scripted):
         found = [evaluate(name, each, episodes).column("return_").mean() for each in controllers]

@@ -18,7 +18,7 @@ from vigym.policies.shipped import FOLDER, shipped_ids
 IDS = shipped_ids()
 EPISODES = 6
 # standard tasks and robots with loops without a policy yet
-UNTRAINED = {f"vigym/{name}-v0" for name in ("Humanoid", "Cassie", "BennettQuadruped")}
+UNTRAINED = {"vigym/Humanoid-v0", "vigym/Cassie-v0"}
 SEED = 3_000_000  # neither training nor the cards played these
 
 
