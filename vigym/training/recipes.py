@@ -189,9 +189,9 @@ PPO = {
     ),
     # Success is a velocity within 0.25 m/s of the command for most of the time.
     "vigym/WheelLeg-v0": Recipe(
-        n_timesteps=1_000_000,
+        n_timesteps=1_500_000,
         success=Success("reward_velocity", 0.56, inf, seconds=8.0, share=0.8),
-        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+        algorithm=_PPO | {"gamma": 0.95, "policy_kwargs": {"log_std_init": -1.0}},
     ),
     # Success is a velocity within 0.2 m/s of the command for most of the time.
     "vigym/BennettQuadruped-v0": Recipe(
@@ -211,11 +211,12 @@ PPO = {
         success=Success("upright", 0.8, inf, seconds=0.0),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
-    # Success is a speed within 1 rad/s of the command.
+    # Success is a speed within 1 rad/s of the command for most of the time.
     # Rewards of an action follow within tenths of a second.
     "vigym/Engine-v0": Recipe(
-        n_timesteps=600_000,
-        success=Success("speed_error", -1.0, 1.0, seconds=6.0),
+        n_timesteps=1_000_000,
+        success=Success("speed_error", -1.0, 1.0, seconds=6.0, share=0.9),
+        training={"power_weight": 0.0},
         algorithm=_PPO | {"gamma": 0.95, "policy_kwargs": {"log_std_init": 0.0}},
     ),
     # Success is a ball within 1.5 cm of its place for most of the time.
