@@ -207,7 +207,7 @@ PPO = {
     ),
     # Success is 10 s without a fall.
     "vigym/Biped-v0": Recipe(
-        n_timesteps=500_000,
+        n_timesteps=1_500_000,
         success=Success("upright", 0.8, inf, seconds=0.0),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
