@@ -110,6 +110,8 @@ def test_privileged_observations_follow_pushes_that_begin_later():
     infos = env.step(env.action_space.sample())[-1]
     sizes = np.linalg.norm(infos["privileged"], axis=1)
     np.testing.assert_allclose(sizes, 1.0, rtol=1e-12)
+    env.set_options(pushes=None)
+    assert not env.step(env.action_space.sample())[-1]["privileged"].any()
     env = made(ID, True, {"privileged": True})
-    with pytest.raises(ValueError, match="privileged: found True, expected what is random as bef"):
+    with pytest.raises(ValueError, match="privileged: found True, expected the same parameters in"):
         env.set_options(pushes=(1.0, 1.0))

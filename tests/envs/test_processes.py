@@ -116,6 +116,7 @@ def test_starts_attributes_and_pictures():
         for envs in (many, one):
             envs.set_attr("width", 40)
             envs.unwrapped.episode_steps[:] = [4, 3, 0]
+            envs.unwrapped.max_episode_steps = 5
         action = np.full((3, 1), 0.5, np.float32)
         assert_same(many.step(action), one.step(action))
         assert_same(many.step(action), one.step(action))
@@ -126,6 +127,9 @@ def test_starts_attributes_and_pictures():
             assert_same(many.get_attr(name), one.get_attr(name))
         wrapped = [vigym.wrappers.EnergyReward(envs, 0.1) for envs in (many, one)]
         assert_same(*(envs.step(action) for envs in wrapped))
+        for envs in (many, one):
+            envs.unwrapped.info_keys = ("solver_converged",)
+        assert_same(many.step(action), one.step(action))
 
 
 def test_what_processes_have_not_is_refused_and_a_forgotten_vector_leaves_none():

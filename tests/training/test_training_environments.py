@@ -42,10 +42,16 @@ def test_a_curriculum_changes_the_options_of_all_environments():
             assert [task.reset_noise_scale for task in envs.get_attr("task")] == [expected] * 2
         with pytest.raises(ValueError, match="option curriculum: found 3, expected a dictionary"):
             CurriculumCallback(lambda progress, returns: 3, 100).change(envs, 0, [])
+        with pytest.raises(ValueError, match="curriculum: options of Pendulum: found 'nix'"):
+            CurriculumCallback(lambda progress, returns: {"nix": 1}, 100).change(envs, 0, [])
 
 
 def test_a_training_asks_its_curriculum_before_each_rollout(tmp_path):
     calls = []
+    with pytest.raises(
+        ValueError, match="curriculum: .* expected none: CartPole-v1 is not of vigym"
+    ):
+        train(TrainingRun(env_id="CartPole-v1", out=tmp_path, curriculum=calls.append))
 
     def curriculum(progress, returns):
         calls.append((progress, len(returns)))

@@ -133,7 +133,10 @@ class EpisodeRunner:
             ValueError: noise of an unknown observation. Nothing has changed then, as above.
         """
         selected = sensors_of_option(task.privileged, self.mechanism, perturbations)
-        expected = "what is random as before: privileged observations have its factors and pushes"
+        expected = (
+            "the same parameters in `randomization`, and `pushes` or none as before: they are"
+            " privileged observations; factors of 1 and pushes of (0.0, 1.0) change nothing"
+        )
         require(selected == self._selected, "privileged", task.privileged, expected)
         if self._perturber is not None:
             self._perturber.set_options(perturbations)

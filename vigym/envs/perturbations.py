@@ -183,6 +183,7 @@ class Perturber:
 
         Environments that are `idle` (count,) receive neither.
         """
+        self.impulse[:] = 0.0
         if self._impulse > 0.0:
             self._apply_impulses(
                 np.ones(len(self._queue), dtype=np.bool_) if idle is None else ~idle

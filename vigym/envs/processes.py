@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from vigym.envs.vector import Step, TaskVectorEnv
 from vigym.render.scene.camera import CameraOption
 
 PATIENCE = 5.0  # of a vector that is closed with processes in the middle of a call [s]
+_SHARED = ("max_episode_steps", "info_keys")  # attributes that steps read in the processes
 _RESULTS = ("observation", "reward", "terminated", "truncated")
 
 
@@ -78,7 +80,8 @@ class ProcessVectorEnv(TaskVectorEnv):
     ) -> None:
         super().__init__(task, num_envs, **options)  # checks; its simulator is never stepped
         require_whole("processes", processes, 1, self.num_envs)
-        ends = [self.num_envs * k // processes for k in range(processes + 1)]
+        count = int(processes)
+        ends = [self.num_envs * k // count for k in range(count + 1)]
         self._shares = [slice(*pair) for pair in zip(ends, ends[1:], strict=False)]
         sizes = len(self.observation_names), self._runner.efforts.size
         self._workers = _Workers({"task": task, **options}, sizes, self._shares)
@@ -87,6 +90,11 @@ class ProcessVectorEnv(TaskVectorEnv):
         self._steps = 0  # of all environments
         self._unread: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._read: dict[int, Infos] = {}  # by step, since the processes ended
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _SHARED and "_read" in vars(self):  # once the vector is made
+            self._workers.call_all("set_attr", name, value)
 
     @property
     def sim(self) -> Any:
@@ -216,7 +224,11 @@ class _Workers:
             there.close()
             self._processes.append(process)
             self._connections.append(here)
-        self.call_all("call", "num_envs")  # errors of the start come up here
+        try:
+            self.call_all("call", "num_envs")  # errors of the start come up here
+        except ChildProcessError as error:
+            error.add_note('A script that starts processes needs `if __name__ == "__main__":`.')
+            raise
 
     def call_all(self, method: str, *arguments: Any) -> list[Any]:
         """Return the results of a method of all shares, with the same arguments."""
@@ -263,11 +275,8 @@ class _Workers:
         except (EOFError, OSError) as error:
             self._processes[k].join(PATIENCE)  # its connection has ended: it ends, too
             found = f"found it ended with exit code {self._processes[k].exitcode}"
-            lost = ChildProcessError(
-                f"process of {_named(self._shares[k])}: {found}, expected it alive (memory?)"
-            )
-            lost.add_note('A script that starts processes needs `if __name__ == "__main__":`.')
-            raise lost from error
+            place = _named(self._shares[k])
+            raise ChildProcessError(f"process of {place}: {found}, expected it alive") from error
 
 
 class _Share:
@@ -354,7 +363,8 @@ def _end(processes: list[Any], connections: list[Connection]) -> None:
     """End processes: their connections first, then those that are in the middle of a call."""
     for connection in connections:
         connection.close()
+    deadline = monotonic() + PATIENCE
     for process in processes:
-        process.join(PATIENCE)
+        process.join(max(0.0, deadline - monotonic()))
         process.kill()
         process.join()

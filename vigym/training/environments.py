@@ -113,7 +113,10 @@ class CurriculumCallback(BaseCallback):
         expected = "a dictionary of options from it"
         require(isinstance(options, Mapping), "curriculum", options, expected)
         if options != self._options:
-            envs.env_method("set_options", **options)
+            try:
+                envs.env_method("set_options", **options)
+            except TypeError as error:  # of an option that is unknown
+                raise ValueError(f"curriculum: {error}") from error
             self._options = dict(options)
 
     def _on_rollout_start(self) -> None:

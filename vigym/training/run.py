@@ -17,7 +17,7 @@ from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
 import vigym
-from vigym.envs.options import find_callable
+from vigym.envs.options import find_callable, require
 from vigym.envs.tasks.robot import Robot
 from vigym.evaluation.blocks import check_limit
 from vigym.evaluation.environments import make_env
@@ -125,6 +125,8 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
     algorithm = algorithm_class(run.algo, run.learner)
     check_hyperparameters(algorithm, run.hyperparameters)
     find_callable("curriculum", run.curriculum)
+    fits = run.curriculum is None or is_own(run.env_id)
+    require(fits, "curriculum", run.curriculum, f"none: {run.env_id} is not of vigym")
     recipe = run.recipe
     _require_reward(run)
     torch.set_num_threads(1)  # the networks are too small for more

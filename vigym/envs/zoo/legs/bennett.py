@@ -21,7 +21,7 @@ class BennettQuadruped(QuadrupedCommand):
 
     ## Description
 
-    A quadruped of 12.8 kg follows a command of three numbers, as `vigym/QuadrupedCommand-v0` does:
+    A quadruped of 12.8 kg follows a command of three numbers, as `vigym/QuadrupedCommand-v1` does:
     velocities forwards and to the left, and the rate of turning. Each leg is a Bennett linkage: a
     ring of four links and four hinges, whose axes are neither parallel nor meet in a point. The
     leg's three motors are on the trunk's side: one of the abduction, and two coaxial ones that turn
@@ -41,7 +41,7 @@ class BennettQuadruped(QuadrupedCommand):
 
     `info` has the commands `command_forward`, `command_left` [m/s] and `command_turn` [rad/s],
     which stay for an episode; what is to equal them: `forward_velocity`, `left_velocity` [m/s] and
-    `turning` [rad/s], in the axes of the trunk; and what `vigym/Quadruped-v0` has: `x_position`,
+    `turning` [rad/s], in the axes of the trunk; and what `vigym/Quadruped-v1` has: `x_position`,
     `y_position`, `height` [m], `x_velocity`, `y_velocity` [m/s], `heading` [rad], `upright`,
     `motor_torques` [N m], `power` [W] and `cost_of_transport`, along x as there. Observations are
     clipped to their bounds, `info` is not.
@@ -100,8 +100,10 @@ back_right_rear | angle (rad) |
 
     | Parameter | Type | Default | Description |
     |---|---|---|---|
-    | `command` | tuple | None | forwards, left, turning (m/s, m/s, rad/s), in +-2; None: random |
+    | `command` | tuple | None | forwards, left, turning (m/s, m/s, rad/s), in +-2: numbers, \
+or ranges (low, high) to draw from; None: random |
     | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough", "mixed", a `Terrain` |
+    | `terrain_level` | float | 1.0 | part of the terrain's maps, the first ones, for episodes |
     | `friction` | float | 0.8 | coefficient of all that touches the ground |
     | `velocity_weight` | float | 1.0 | weight of the commanded velocity |
     | `turn_weight` | float | 0.5 | weight of the commanded turning |
