@@ -116,7 +116,7 @@ def test_assets_have_the_actuators_and_zero_poses_their_tasks_are_written_for(na
 
 def test_unknown_assets_are_named():
     with pytest.raises(
-        ValueError, match="'pendulm', expected one of: acrobot, ant, bennett, cartpole"
+        ValueError, match="'pendulm', expected one of: acrobot, ant, bennett, biped, cartpole"
     ):
         assets.path("pendulm")
 
