@@ -85,6 +85,17 @@ def world_up_in_body(orientation: Array) -> Array:
     return stack(2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))
 
 
+def heading_of(orientation: Array) -> Array:
+    """Return the angle from the world's x axis to that of bodies, about the vertical (...,) [rad].
+
+    Args:
+        orientation: quaternions (w, x, y, z) of the bodies (..., 4).
+    """
+    w, x, y, z = unstack(orientation)
+    heading: Array = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    return heading
+
+
 def within_unit(values: Array) -> bool:
     """Return whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
     if values.ndim > 1:

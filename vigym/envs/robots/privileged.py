@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.envs.arrays import Array, rotate_to_body
+from vigym.envs.arrays import Array, heading_of, rotate_to_body
 from vigym.envs.options import require
 from vigym.envs.perturbations import Perturbations
 from vigym.envs.robots.sensors import AXES, GroundContact, Reading, Sensor, body_index
@@ -83,8 +83,7 @@ class Heights:
         sim = reading.sim
         state = reading.states[:, body_index(sim.mechanism, self.body, "Heights")]
         ahead, left = np.asarray(self.points, dtype=np.float64).T
-        w, x, y, z = state[:, 3:7, None].transpose(1, 0, 2)
-        heading = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+        heading = heading_of(state[:, 3:7])[:, None]
         cosine, sine = np.cos(heading), np.sin(heading)
         at_x = state[:, 0:1] + cosine * ahead - sine * left
         at_y = state[:, 1:2] + sine * ahead + cosine * left

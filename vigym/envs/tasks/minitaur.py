@@ -8,7 +8,14 @@ import numpy as np
 
 from vigym import assets
 from vigym.control.minitaur_legs import commanded, hip_angles
-from vigym.envs.arrays import cost_of_transport, rotate_to_body, stack, unstack, wrap_angle
+from vigym.envs.arrays import (
+    cost_of_transport,
+    heading_of,
+    rotate_to_body,
+    stack,
+    unstack,
+    wrap_angle,
+)
 from vigym.envs.options import require_bool
 from vigym.envs.robots.terrain import (
     TerrainOption,
@@ -288,6 +295,5 @@ class Minitaur(Task):
 
 def heading_error(quantities: Quantities) -> Array:
     """Return the angle from the base's heading to the command's, in [-pi, pi) (...,) [rad]."""
-    w, x, y, z = unstack(quantities["joint_positions"][..., 3:7])
-    heading = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    heading = heading_of(quantities["joint_positions"][..., 3:7])
     return wrap_angle(quantities["command_heading"] - heading)

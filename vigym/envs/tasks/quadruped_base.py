@@ -9,7 +9,7 @@ import numpy as np
 
 from vigym import assets
 from vigym.control.quadruped_gaits import LEGS, MOTORS_OF_LEG, joint_angles
-from vigym.envs.arrays import cost_of_transport, rotate_to_body, unstack
+from vigym.envs.arrays import cost_of_transport, heading_of, rotate_to_body, unstack
 from vigym.envs.robots.joint_observation import joint_columns
 from vigym.envs.robots.terrain import (
     TerrainOption,
@@ -94,7 +94,7 @@ class QuadrupedTask(Task):
     def quantities(self, sim: Simulator) -> Quantities:
         """Return position and velocity of the robot, and torques and power of its motors."""
         positions, velocities = sim.joint_positions, sim.joint_velocities
-        w, x, y, z = unstack(positions[..., 3:7])
+        _, x, y, _ = unstack(positions[..., 3:7])
         power, weight = sim.readings.power, MASS * GRAVITY * sim.parameters.weight_factor
         return {
             "x_position": positions[..., 0],
@@ -102,7 +102,7 @@ class QuadrupedTask(Task):
             "height": height_above_ground(sim, positions[..., 0:3]),
             "x_velocity": velocities[..., 0],
             "y_velocity": velocities[..., 1],
-            "heading": np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
+            "heading": heading_of(positions[..., 3:7]),
             "upright": 1.0 - 2.0 * (x * x + y * y),
             "motor_torques": sim.actuator_torques,
             "power": power,

@@ -17,9 +17,18 @@ from vigym.control.kinematics.biped import (
     leg_angles,
     stepping,
 )
-from vigym.envs.arrays import cosine, rotate_to_body, sine, stack, unstack, world_up_in_body
+from vigym.envs.arrays import (
+    cosine,
+    heading_of,
+    rotate_to_body,
+    sine,
+    stack,
+    unstack,
+    world_up_in_body,
+)
 from vigym.envs.options import is_number, require
 from vigym.envs.rewards import tolerance
+from vigym.envs.robots.joint_observation import joint_columns
 from vigym.envs.task import Array, Flags, Quantities, Start, Task
 from vigym.envs.zoo.legs.biped_tree import tree_biped
 from vigym.mechanism.mechanism import Mechanism
@@ -57,8 +66,9 @@ class Biped(Task):
     250 at roll, pitch and knee, 40 at the cranks, kd of 5, 12 and 1.5 N m s/rad; at most 40, 60 and
     12 N m. They are implicit in the step. Friction on the ground is 0.8. Targets without an action
     are those of `vigym.control.kinematics.biped.stepping`: steps in 0.32 s each, feet level and
-    lifted by 0.05 m. They alone do not balance. Targets of an ankle are its pitch and roll, within
-    +-0.6 and +-0.3 rad; `crank_angles` there turns them into those of the cranks, in closed form.
+    lifted by 0.05 m. They alone do not balance. The policy of the package is trained for commands
+    from 0.2 to 0.8 m/s. Targets of an ankle are its pitch and roll, within +-0.6 and +-0.3 rad;
+    `crank_angles` there turns them into those of the cranks, in closed form.
 
     With `tree=True` the robot is the tree that commonly stands for such a robot. Cranks and half of
     each rod are part of the shank, half of it is part of the foot. Motors turn pitch and roll of
@@ -159,10 +169,7 @@ right_outer_crank and right_inner_crank | angle (rad) |
     @cached_property
     def _columns(self) -> tuple[list[int], list[int]]:
         """Columns of the observed joints among positions and velocities."""
-        mechanism = self.mechanism()
-        names = mechanism.position_names, mechanism.velocity_names
-        positions, velocities = ([each.index(name) for name in NAMES] for each in names)
-        return positions, velocities
+        return joint_columns(self.mechanism(), NAMES)
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Return the stand with noise; cranks follow."""
@@ -205,7 +212,6 @@ right_outer_crank and right_inner_crank | angle (rad) |
     def quantities(self, sim: Simulator) -> Quantities:
         """Return place and velocity of the pelvis, and the power."""
         positions, velocities = sim.joint_positions, sim.joint_velocities
-        w, x, y, z = unstack(positions[..., 3:7])
         up_x, _, up_z = unstack(world_up_in_body(positions[..., 3:7]))
         forward, left, _ = unstack(rotate_to_body(positions[..., 3:7], velocities[..., 0:3]))
         return {
@@ -214,7 +220,7 @@ right_outer_crank and right_inner_crank | angle (rad) |
             "height": positions[..., 2],
             "x_velocity": velocities[..., 0],
             "y_velocity": velocities[..., 1],
-            "heading": np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
+            "heading": heading_of(positions[..., 3:7]),
             "upright": up_z,
             "pitch": np.arctan2(-up_x, up_z),
             "pitch_rate": velocities[..., 4],

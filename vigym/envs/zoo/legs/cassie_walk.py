@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from vigym.control.kinematics.cassie import clock, walking_angles
-from vigym.envs.arrays import stack, unstack
+from vigym.envs.arrays import heading_of, stack
 from vigym.envs.options import is_number, require
 from vigym.envs.rewards import tolerance
 from vigym.envs.robots.joint_observation import joint_columns
@@ -186,14 +186,13 @@ angle (rad) |
     def quantities(self, sim: Simulator) -> Quantities:
         """Return place, heading and feet, and those of the pelvis."""
         positions = sim.joint_positions
-        w, x, y, z = unstack(positions[..., 3:7])
         bodies, contacts = self._feet
         feet, lifts = sim.body_states[..., bodies, :], sim.contacts.force[..., 2]
         velocities = feet[..., 7:10]
         return super().quantities(sim) | {
             "x_position": positions[..., 0],
             "y_position": positions[..., 1],
-            "heading": np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
+            "heading": heading_of(positions[..., 3:7]),
             "foot_load": np.add.reduce(lifts[..., contacts], axis=-1) / WEIGHT,
             "foot_height": feet[..., 2],
             "foot_speed": np.sqrt(np.add.reduce(velocities * velocities, axis=-1)),
