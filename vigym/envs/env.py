@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vigym.envs.arrays import Array
 from vigym.envs.episode import EpisodeRunner
 from vigym.envs.infos import Info
-from vigym.envs.options import RenderOptions, require, require_whole, suggest
+from vigym.envs.options import ELSEWHERE, RenderOptions, require, require_whole, suggest
 from vigym.envs.perturbations import Perturbations, split_options
 from vigym.envs.random_start import START_OPTIONS, GivenStart
 from vigym.envs.task import Task, mechanism_options, require_same_mechanism
@@ -246,11 +246,7 @@ def make_task(task: type[Task] | str, options: Mapping[str, Any]) -> Task:
     if not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         for name in options:
             if name not in parameters:
-                hint = suggest(name, list(option_defaults(kind)))
-                if name == "autoreset_mode":  # Gymnasium's own vectors take it in another place
-                    hint = (
-                        "expected it in `vector_kwargs`, with vectorization_mode='sync' or 'async'"
-                    )
+                hint = ELSEWHERE.get(name) or suggest(name, list(option_defaults(kind)))
                 raise TypeError(f"options of {kind.__name__}: found {name!r}, {hint}")
     for name, one in parameters.items():
         if one.kind is one.KEYWORD_ONLY and one.default is one.empty and name not in options:

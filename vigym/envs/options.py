@@ -16,6 +16,14 @@ from vigym.render.scene.camera import CameraOption
 
 MOST = 2**31 - 1  # of any whole number
 MOST_LINKS = 1000  # of a robot that is made link by link
+_VECTOR = "expected it of a vector, `gymnasium.make_vec`"
+ELSEWHERE = {  # options of others than environments, and where they belong
+    "autoreset_mode": "expected it in `vector_kwargs`, with vectorization_mode='sync' or 'async'",
+    "max_episode_steps": "expected it of `gymnasium.make`, or as an attribute of a vector",
+    "processes": _VECTOR,
+    "threads": _VECTOR,
+    "precision": _VECTOR,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
