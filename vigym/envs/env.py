@@ -148,7 +148,7 @@ class BaseEnv:
         require(latency == made, "action_latency", latency, f"{made}: another needs a new one")
         task = make_task(type(self.task), rest)
         require_same_mechanism(self.task, task, self._fixed, self.mechanism)
-        task.mechanism()  # hooks of a robot use what it has found
+        _ = task.built  # hooks of a robot use what making it has found
         self._runner.set_task(task, perturbations)
         self._given = given
 

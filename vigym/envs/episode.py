@@ -95,7 +95,7 @@ class EpisodeRunner:
         perturbations: Perturbations | None = None,
         streams: RandomStreams | None = None,
     ) -> None:
-        self.task, self.mechanism = task, task.mechanism()
+        self.task, self.mechanism = task, task.built
         self.efforts = effort_limits(self.mechanism)
         options: Any = {"batch": batch, "threads": threads, "precision": precision}
         options |= task.simulator or {}

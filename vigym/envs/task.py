@@ -129,13 +129,10 @@ class Task(ABC):
         require_whole("frame_skip", self.frame_skip, 1)
         noise = self.reset_noise_scale
         require(is_number(noise) and noise >= 0.0, "reset_noise_scale", noise, "a number >= 0")
-        require(
-            isinstance(self.simulator, Mapping | None)
-            and not set(self.simulator or ()) - _SIMULATOR,
-            "simulator",
-            self.simulator,
-            f"a dictionary with any of: {', '.join(sorted(_SIMULATOR))}",
-        )
+        valid = isinstance(self.simulator, Mapping | None)
+        valid = valid and not set(self.simulator or ()) - _SIMULATOR
+        expected = f"a dictionary with any of: {', '.join(sorted(_SIMULATOR))}"
+        require(valid, "simulator", self.simulator, expected)
         require_sensors(self.sensors)
         if not isinstance(self.privileged, bool):
             require_sensors(self.privileged, "privileged")
@@ -155,6 +152,11 @@ class Task(ABC):
     @abstractmethod
     def mechanism(self) -> Mechanism:
         """Return the mechanism of the task."""
+
+    @cached_property
+    def built(self) -> Mechanism:
+        """The mechanism, made once: hooks look up places and limits in it."""
+        return self.mechanism()
 
     @abstractmethod
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:

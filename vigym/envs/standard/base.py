@@ -51,11 +51,6 @@ class StandardTask(Task):
             mechanism.ground = True
         return mechanism
 
-    @cached_property
-    def _robot(self) -> Mechanism:
-        """The robot, of which tasks look up places and limits once: loading it takes long."""
-        return self.mechanism()
-
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
         """Return the file's zero with noise on all coordinates, within the limits of joints."""
         positions, velocities = self.noise(mechanism, rng)
@@ -74,7 +69,7 @@ class StandardTask(Task):
     def _limits(self) -> tuple[Array, Array]:
         """Least and largest positions (n,), without limits infinite."""
         limits: list[tuple[float, float]] = []
-        for joint in self._robot.ordered_joints:
+        for joint in self.built.ordered_joints:
             free = [(-UNBOUNDED, UNBOUNDED)] * len(joint.joint_type.positions)
             limits += free if joint.limits is None else [(low, high) for low, high in joint.limits]
         low, high = np.array(limits).T

@@ -161,7 +161,7 @@ mass | -inf | inf | none | inertia (kg m^2, kg m, kg) |
     @cached_property
     def _rows(self) -> tuple[Index, Array]:
         """Rows of the observed bodies; places of the feet in the axes of the shins (2, 3) [m]."""
-        mechanism = self._robot
+        mechanism = self.built
         bodies = list(mechanism.bodies)
         owners = [mechanism.collisions[shapes[0]].body for shapes in self.shapes.values()]
         feet = [mechanism.collisions[f"{side}_foot"].position for side in SIDES]

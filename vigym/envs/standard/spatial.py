@@ -67,14 +67,14 @@ class SpatialRunner(Walker):
     @cached_property
     def _columns(self) -> tuple[Index, Index]:
         """Places of what is observed among positions and velocities of the file."""
-        hinges = [self._robot.velocity_names.index(name) for name in self.hinges]
+        hinges = [self.built.velocity_names.index(name) for name in self.hinges]
         order = np.array([*range(TWIST), *hinges])
         return np.array([*range(POSE), *(np.array(hinges) + POSE - TWIST)]), order
 
     @cached_property
     def _contacts(self) -> Index:
         """Places of the contacts of each body (n, most) among all; -1 for none."""
-        names = [name.partition(":")[0] for name in self._robot.ground_contact_names]
+        names = [name.partition(":")[0] for name in self.built.ground_contact_names]
         found = [
             [k for k, name in enumerate(names) if name in shapes] for shapes in self.shapes.values()
         ]
@@ -84,7 +84,7 @@ class SpatialRunner(Walker):
     @cached_property
     def _center(self) -> Array:
         """Centre of mass of the trunk in the axes of its link (3,) [m]."""
-        return next(iter(self._robot.bodies.values())).position
+        return next(iter(self.built.bodies.values())).position
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
         """Return the file's zero with noise on all coordinates, within the limits of joints."""

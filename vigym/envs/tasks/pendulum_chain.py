@@ -124,11 +124,11 @@ class PendulumChain(Task):
 
     @cached_property
     def _start(self) -> RandomStart:
-        return RandomStart(self.mechanism())
+        return RandomStart(self.built)
 
     @cached_property
     def _joints(self) -> JointObservation:
-        return joint_observation(self.mechanism(), distance=LENGTH, velocity=MAX_RATE)
+        return joint_observation(self.built, distance=LENGTH, velocity=MAX_RATE)
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return all joint coordinates and the tip's height."""

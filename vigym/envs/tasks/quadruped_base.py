@@ -75,7 +75,7 @@ class QuadrupedTask(Task):
     @cached_property
     def _motor_columns(self) -> tuple[list[int], list[int]]:
         """Columns of the motors among joint positions, and among joint velocities."""
-        mechanism = self.mechanism()
+        mechanism = self.built
         return joint_columns(mechanism, mechanism.motor_names)
 
     def joint_bounds(self, mechanism: Mechanism) -> dict[str, float]:

@@ -55,14 +55,14 @@ class Follower(Task):
     @cached_property
     def motor_range(self) -> tuple[Array, Array]:
         """Lower and upper limits of the motors' joints (n_motors,) [m, rad]."""
-        mechanism = self.mechanism()
+        mechanism = self.built
         limits = [mechanism.joints[name].limits for name in mechanism.motor_names]
         low, high = np.array(limits, dtype=np.float64).reshape(-1, 2).T
         return low, high
 
     @cached_property
     def _motor_columns(self) -> tuple[list[int], list[int]]:
-        mechanism = self.mechanism()
+        mechanism = self.built
         return joint_columns(mechanism, mechanism.motor_names)
 
     def targets(self, action: Array) -> Array:

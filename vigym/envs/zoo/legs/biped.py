@@ -169,7 +169,7 @@ right_outer_crank and right_inner_crank | angle (rad) |
     @cached_property
     def _columns(self) -> tuple[list[int], list[int]]:
         """Columns of the observed joints among positions and velocities."""
-        return joint_columns(self.mechanism(), NAMES)
+        return joint_columns(self.built, NAMES)
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Return the stand with noise; cranks follow."""

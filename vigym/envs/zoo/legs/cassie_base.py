@@ -49,7 +49,7 @@ class CassieTask(Task):
 
     @cached_property
     def _motor_columns(self) -> tuple[list[int], list[int]]:
-        mechanism = self.mechanism()
+        mechanism = self.built
         return joint_columns(mechanism, mechanism.motor_names)
 
     def robot_bounds(self, mechanism: Mechanism) -> dict[str, float]:

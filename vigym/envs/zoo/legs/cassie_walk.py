@@ -161,12 +161,12 @@ angle (rad) |
 
     @cached_property
     def _spring_columns(self) -> tuple[list[int], list[int]]:
-        return joint_columns(self.mechanism(), self._springs)
+        return joint_columns(self.built, self._springs)
 
     @cached_property
     def _feet(self) -> tuple[list[int], list[list[int]]]:
         """Places of the feet among bodies, and of their contacts among all."""
-        mechanism, names = self.mechanism(), [f"{side}-foot" for side in SIDES]
+        mechanism, names = self.built, [f"{side}-foot" for side in SIDES]
         owners = np.array(mechanism.ground_contact_bodies)
         contacts = [np.flatnonzero(owners == name).tolist() for name in names]
         return [list(mechanism.bodies).index(name) for name in names], contacts
