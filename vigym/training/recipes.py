@@ -175,6 +175,12 @@ PPO = {
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
     # At first random actions cost twenty times the power that tracking is worth.
+    "vigym/Delta-v0": Recipe(
+        n_timesteps=1_000_000,
+        success=Success("error", 0.0, 0.2, seconds=1.0, share=0.9),
+        training={"power_weight": 0.0},
+        algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -2.0}},
+    ),
     "vigym/Stewart-v0": Recipe(
         n_timesteps=1_000_000,
         success=Success("error", 0.0, 0.5, seconds=7.0, share=0.9),
@@ -198,6 +204,13 @@ PPO = {
         n_timesteps=800_000,
         success=Success("reward_velocity", 0.41, inf, seconds=8.0, share=0.8),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+    ),
+    # Success is a height within 2 cm of the command for most of the time.
+    "vigym/Cassie-v0": Recipe(
+        n_timesteps=1_000_000,
+        success=Success("reward_height", 0.4, inf, seconds=7.0, share=0.9),
+        training={"energy_weight": 0.0},
+        algorithm=_PPO | {"gamma": 0.95, "policy_kwargs": {"log_std_init": -2.0}},
     ),
     # Success is a speed within 0.25 m/s of the command for most of the time.
     "vigym/CassieWalk-v0": Recipe(
