@@ -48,10 +48,7 @@ ARGUMENTS = {
     "Hopper-v0": (*camera(5.5, x=1.5, z=0.7), "--seconds", "1.2"),
     "Walker2d-v0": (*camera(5.5, x=1.5, z=0.7), "--seconds", "1.5"),
     "Ant-v0": (*camera(9.0, x=2.5, z=0.3), "--seconds", "1.5"),
-    "Humanoid-v0": (
-        *("-c", "zero", "-o", "terminate_when_unhealthy=False"),
-        *(*camera(4.5, x=0.2, z=0.8), "--seconds", "1"),
-    ),
+    "Humanoid-v0": (*camera(4.5, x=0.6, z=0.8), "--seconds", "1.6"),
     "Delta-v0": (*camera(3.2, z=-0.55, azimuth=-1.0), "--seconds", "1.8"),
     "Stewart-v0": (*camera(4.6, z=0.9, elevation=0.3), "--seconds", "1.6"),
     "Excavator-v0": (*camera(17.0, x=3.0, z=1.5, azimuth=-1.2, elevation=0.25), "--seconds", "2"),
