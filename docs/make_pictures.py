@@ -61,8 +61,8 @@ ARGUMENTS = {
         *(*camera(2.2, x=0.4, y=0.3, z=0.15, azimuth=-0.9), "--seconds", "2"),
     ),
     "Cassie-v0": (
-        *("-c", "stand", "-o", "frame_skip=40", "-o", "period=3.0"),
-        *(*camera(2.9, z=0.5, azimuth=-0.9, elevation=0.2), "--seconds", "3"),
+        *("-o", "period=3.0"),
+        *(*camera(2.9, z=0.5, azimuth=-0.9, elevation=0.2), "--seconds", "2.2"),
     ),
     "CassieWalk-v0": (
         *("-o", "speed=0.6"),
