@@ -101,10 +101,9 @@ def recipe_table() -> str:
 
 def _differences(recipe: Recipe) -> str:
     default = DEFAULTS["ppo"]
+    algorithm = {"policy_kwargs": {"log_std_init": 0.0}} | recipe.algorithm  # its own default
     parts = {
-        name: value
-        for name, value in recipe.algorithm.items()
-        if value != default.algorithm.get(name)
+        name: value for name, value in algorithm.items() if value != default.algorithm.get(name)
     }
     for name in ("n_envs", "learning_rate", "normalize"):
         if getattr(recipe, name) != getattr(default, name):

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from scenes.env_cases import ROBOT, assert_same
+from vigym.envs.env import TaskEnv
 from vigym.envs.robots.privileged import Push
+from vigym.envs.tasks.robot import Robot
 from vigym.mechanism.elements.errors import MechanismError
 
 ID = "vigym/Minitaur-v0"
@@ -101,6 +103,21 @@ def test_options_that_need_a_new_environment_are_refused(changed, error, message
     with pytest.raises(error, match=message):
         env.set_options(forward_weight=3.0, **changed)
     assert_same(play(env, 3), play(other, 3))  # nothing has changed
+
+
+class Prepared(Robot):
+    """A task that looks its mechanism up when it is made."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        assert self.built.joints
+
+
+def test_options_are_refused_though_a_task_has_read_its_mechanism():
+    env = TaskEnv(Prepared, **ROBOT)
+    assert env.mechanism is env.task.built
+    with pytest.raises(ValueError, match="efforts: found 2.0, expected None, with which the en"):
+        env.set_options(efforts=2.0)
 
 
 def test_privileged_observations_follow_pushes_that_begin_later():

@@ -17,8 +17,6 @@ from vigym.policies.shipped import FOLDER, shipped_ids
 
 IDS = shipped_ids()
 EPISODES = 6
-# standard tasks and robots with loops without a policy yet
-UNTRAINED: set[str] = set()
 SEED = 3_000_000  # neither training nor the cards played these
 
 
@@ -48,7 +46,7 @@ def test_a_card_tells_of_training_and_of_other_episodes(env_id):
 
 
 def test_every_environment_has_one_but_that_of_files():
-    assert set(IDS) == {entry.id for entry in (*ENVIRONMENTS, *EARLIER)} - set(OF_FILES) - UNTRAINED
+    assert set(IDS) == {entry.id for entry in (*ENVIRONMENTS, *EARLIER)} - set(OF_FILES)
 
 
 def test_all_policies_are_small():

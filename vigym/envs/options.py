@@ -16,14 +16,12 @@ from vigym.render.scene.camera import CameraOption
 
 MOST = 2**31 - 1  # of any whole number
 MOST_LINKS = 1000  # of a robot that is made link by link
-_VECTOR = "expected it of a vector, `gymnasium.make_vec`"
-ELSEWHERE = {  # options of others than environments, and where they belong
-    "autoreset_mode": "expected it in `vector_kwargs`, with vectorization_mode='sync' or 'async'",
-    "max_episode_steps": "expected it of `gymnasium.make`, or as an attribute of a vector",
-    "processes": _VECTOR,
-    "threads": _VECTOR,
-    "precision": _VECTOR,
-}
+_VECTOR = "expected it of `gymnasium.make_vec`, without `vectorization_mode`"
+_LIMIT = "expected it of `gymnasium.make` or `make_vec`, or as an attribute of a vector"
+_RESET = f"{_VECTOR}; or in `vector_kwargs`, with vectorization_mode='sync' or 'async'"
+# options of others than environments, and where they belong
+ELSEWHERE = {"max_episode_steps": _LIMIT, "autoreset_mode": _RESET}
+ELSEWHERE |= dict.fromkeys(("num_envs", "processes", "threads", "precision", "info_keys"), _VECTOR)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -162,7 +162,7 @@ PPO = {
         learning_rate="lin_3e-4",
         algorithm=_PPO | {"n_steps": 256, "batch_size": 64, "policy_kwargs": {"log_std_init": 0.0}},
     ),
-    # Success is a walk of 0.8 m/s. With a rate of 1e-3 it falls early for all of the training.
+    # Success is 0.8 m/s without a fall. With a rate of 1e-3 it falls in all of the training.
     "vigym/Humanoid-v0": Recipe(
         n_timesteps=3_000_000,
         success=Success("x_position", 12.0, inf, seconds=0.0),

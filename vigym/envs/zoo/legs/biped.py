@@ -44,6 +44,7 @@ MIN_HEIGHT = 0.5  # of the pelvis, below which the robot has fallen [m]
 MIN_UPRIGHT = 0.8  # cosine of the tilt of the pelvis, below which it has
 MAX_ANGLE, MAX_RATE = 2.5, 50.0  # bounds of observations [rad, rad/s]
 MAX_SPEED = 10.0  # the same [m/s]
+WEIGHT = 16.1 * 9.81  # [N]
 VELOCITY_MARGIN, TURN_MARGIN = 0.5, 1.0  # errors with a tenth of the reward [m/s, rad/s]
 TILT_MARGIN = 0.3  # the same, sine of the tilt
 
@@ -78,8 +79,9 @@ class Biped(Task):
     `info` has the command `command_speed` [m/s]; of the pelvis's centre of mass `x_position`,
     `y_position` and `height` [m], `x_velocity` and `y_velocity` [m/s], and in the axes of the
     pelvis `forward_velocity` and `left_velocity`; `heading`, `pitch` forwards [rad], `pitch_rate`
-    and `turning` [rad/s], `upright`, the cosine of the tilt, and `power`, the sum of
-    |torque * rate| over the motors, mean over the control step [W].
+    and `turning` [rad/s], `upright`, the cosine of the tilt, `slip`, the speed of the
+    feet along the ground, weighted by their parts of the robot's weight [m/s], and `power`, the sum
+    of |torque * rate| over the motors, mean over the control step [W].
 
     ## Action Space
 
@@ -109,14 +111,17 @@ right_outer_crank and right_inner_crank | angle (rad) |
 
     ## Rewards
 
-    reward = reward_velocity + reward_turn + reward_upright + reward_energy, all in `info`:
+    reward = reward_velocity + reward_turn + reward_upright + reward_energy + reward_slip, all in
+    `info`:
 
     - reward_velocity: `velocity_weight` times 1 where the velocities forwards and to the left are
       the commanded speed and 0, 0.1 where they are 0.5 m/s off;
     - reward_turn: `turn_weight` times 1 without turning, 0.1 at 1 rad/s;
     - reward_upright: `upright_weight` times 1 at an upright pelvis, 0.1 where the sine of its tilt
       is 0.3;
-    - reward_energy: minus `energy_weight` times the motors' mean power over the control step.
+    - reward_energy: minus `energy_weight` times the motors' mean power over the control step;
+    - reward_slip: minus `slip_weight` times the speed of the feet along the ground, weighted by
+      their parts of the robot's weight. The policy of the package was trained with it.
 
     ## Starting State
 
@@ -140,6 +145,7 @@ right_outer_crank and right_inner_crank | angle (rad) |
     | `turn_weight` | float | 0.3 | weight of a steady heading |
     | `upright_weight` | float | 0.3 | weight of an upright pelvis |
     | `energy_weight` | float | 0.0005 | weight of the motors' power (1/W) |
+    | `slip_weight` | float | 0.0 | weight of sliding feet (s/m) |
     | `reset_noise_scale` | float | 0.02 | half width of the noise (rad) |
     """
 
@@ -153,6 +159,7 @@ right_outer_crank and right_inner_crank | angle (rad) |
     turn_weight: float = 0.3
     upright_weight: float = 0.3
     energy_weight: float = 0.0005
+    slip_weight: float = 0.0
     reset_noise_scale: float = 0.02
 
     def __post_init__(self) -> None:
@@ -210,9 +217,10 @@ right_outer_crank and right_inner_crank | angle (rad) |
         return {**angles, **rates, **up, **velocity, **turning, **clock}
 
     def quantities(self, sim: Simulator) -> Quantities:
-        """Return place and velocity of the pelvis, and the power."""
+        """Return place and velocity of the pelvis, power and sliding of the feet."""
         positions, velocities = sim.joint_positions, sim.joint_velocities
         up_x, _, up_z = unstack(world_up_in_body(positions[..., 3:7]))
+        contacts = sim.contacts
         forward, left, _ = unstack(rotate_to_body(positions[..., 3:7], velocities[..., 0:3]))
         return {
             "x_position": positions[..., 0],
@@ -228,6 +236,7 @@ right_outer_crank and right_inner_crank | angle (rad) |
             "left_velocity": left,
             "turning": velocities[..., 5],
             "power": sim.readings.power,
+            "slip": np.add.reduce(contacts.slip * contacts.force[..., 2], axis=-1) / WEIGHT,
         }
 
     def course(self, quantities: Mapping[str, Any]) -> Array:
@@ -247,15 +256,16 @@ right_outer_crank and right_inner_crank | angle (rad) |
         return np.concatenate((*joints, up, velocity, velocities[..., 3:6], clock), axis=-1)
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
-        """Return the terms of velocity, turning, uprightness and energy."""
-        slip = quantities["forward_velocity"] - quantities["command_speed"]
+        """Return the terms of velocity, turning, uprightness, energy and sliding."""
+        lag = quantities["forward_velocity"] - quantities["command_speed"]
         left, upright = quantities["left_velocity"], quantities["upright"]
         tilt = np.sqrt(np.maximum(1.0 - upright * upright, 0.0))
         return {
-            "velocity": tolerance(np.sqrt(slip * slip + left * left), margin=VELOCITY_MARGIN),
+            "velocity": tolerance(np.sqrt(lag * lag + left * left), margin=VELOCITY_MARGIN),
             "turn": tolerance(quantities["turning"], margin=TURN_MARGIN),
             "upright": tolerance(tilt, margin=TILT_MARGIN),
             "energy": -quantities["power"],
+            "slip": -quantities["slip"],
         }
 
     def terminated(self, quantities: Quantities) -> Flags:

@@ -19,7 +19,7 @@ HEIGHT_MARGIN, TILT_MARGIN = 0.05, 0.2  # errors with a tenth of the reward [m, 
 
 @dataclass(frozen=True, kw_only=True)
 class Cassie(CassieTask):
-    """Standing and squatting.
+    """Standing and squatting of the biped Cassie.
 
     ## Description
 
