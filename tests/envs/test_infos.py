@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
 
 import vigym.envs  # noqa: F401
-from scenes.env_cases import assert_same
+from scenes.env_cases import CASES, assert_same
 from vigym.envs.infos import Info
 
 ENTRIES = {"a": 1.0, "b": [2.0]}
@@ -127,3 +127,14 @@ def test_quantities_with_an_underscore_are_for_the_hooks_alone():
     info = env.step(np.zeros(1, np.float32))[-1]
     assert not any(name.startswith("_") for name in info)
     assert set(many.step(np.zeros((1, 1), np.float32))[-1]) == {*info, *(f"_{key}" for key in info)}
+
+
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_no_quantity_of_a_task_has_the_name_of_a_metric(name, options):
+    """The metric would take its place in `info`."""
+    env = gym.make(name, **options)
+    _, info = env.reset(seed=0)
+    own = env.unwrapped.task.quantities(env.unwrapped.sim)
+    shared = {*env.unwrapped.sim.metrics(), "torque_squared", "action_clipped"}
+    assert not shared & own.keys()
+    assert shared & info.keys()

@@ -162,7 +162,7 @@ PPO = {
         learning_rate="lin_3e-4",
         algorithm=_PPO | {"n_steps": 256, "batch_size": 64, "policy_kwargs": {"log_std_init": 0.0}},
     ),
-    # Success is 0.8 m/s without a fall. With a rate of 1e-3 it falls in all of the training.
+    # Success is 0.8 m/s without a fall. With a rate of 1e-3 the robot falls in all of the training.
     "vigym/Humanoid-v0": Recipe(
         n_timesteps=3_000_000,
         success=Success("x_position", 12.0, inf, seconds=0.0),
@@ -181,13 +181,14 @@ PPO = {
         success=Success("x_position", 3.84, inf, seconds=0.0),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
-    # At first random actions cost twenty times the power that tracking is worth.
+    # Success is a gripper within 2 cm of its place.
     "vigym/Delta-v0": Recipe(
         n_timesteps=1_000_000,
         success=Success("error", 0.0, 0.2, seconds=1.0, share=0.9),
         training={"power_weight": 0.0},
         algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -2.0}},
     ),
+    # At first random actions cost twenty times the power that tracking is worth.
     "vigym/Stewart-v0": Recipe(
         n_timesteps=1_000_000,
         success=Success("error", 0.0, 0.5, seconds=7.0, share=0.9),
@@ -226,7 +227,7 @@ PPO = {
         success=Success("reward_velocity", 0.31, inf, seconds=8.0, share=0.8),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
-    # Success is 10 s without a fall. Without the weight of sliding it drags a foot.
+    # Success is 10 s without a fall. Without `slip_weight` the robot drags a foot.
     "vigym/Biped-v0": Recipe(
         n_timesteps=1_500_000,
         success=Success("upright", 0.8, inf, seconds=0.0),

@@ -79,9 +79,9 @@ class Biped(Task):
     `info` has the command `command_speed` [m/s]; of the pelvis's centre of mass `x_position`,
     `y_position` and `height` [m], `x_velocity` and `y_velocity` [m/s], and in the axes of the
     pelvis `forward_velocity` and `left_velocity`; `heading`, `pitch` forwards [rad], `pitch_rate`
-    and `turning` [rad/s], `upright`, the cosine of the tilt, `slip`, the speed of the
-    feet along the ground, weighted by their parts of the robot's weight [m/s], and `power`, the sum
-    of |torque * rate| over the motors, mean over the control step [W].
+    and `turning` [rad/s]; `upright`, the cosine of the tilt; `foot_slip`, the speed of the feet
+    along the ground, weighted by their parts of the robot's weight [m/s]; and `power`, the sum of
+    |torque * rate| over the motors, mean over the control step [W].
 
     ## Action Space
 
@@ -120,8 +120,8 @@ right_outer_crank and right_inner_crank | angle (rad) |
     - reward_upright: `upright_weight` times 1 at an upright pelvis, 0.1 where the sine of its tilt
       is 0.3;
     - reward_energy: minus `energy_weight` times the motors' mean power over the control step;
-    - reward_slip: minus `slip_weight` times the speed of the feet along the ground, weighted by
-      their parts of the robot's weight. The policy of the package was trained with it.
+    - reward_slip: minus `slip_weight` times `foot_slip`. The policy of the package was trained with
+      a weight of 1.
 
     ## Starting State
 
@@ -236,7 +236,7 @@ right_outer_crank and right_inner_crank | angle (rad) |
             "left_velocity": left,
             "turning": velocities[..., 5],
             "power": sim.readings.power,
-            "slip": np.add.reduce(contacts.slip * contacts.force[..., 2], axis=-1) / WEIGHT,
+            "foot_slip": np.add.reduce(contacts.slip * contacts.force[..., 2], axis=-1) / WEIGHT,
         }
 
     def course(self, quantities: Mapping[str, Any]) -> Array:
@@ -265,7 +265,7 @@ right_outer_crank and right_inner_crank | angle (rad) |
             "turn": tolerance(quantities["turning"], margin=TURN_MARGIN),
             "upright": tolerance(tilt, margin=TILT_MARGIN),
             "energy": -quantities["power"],
-            "slip": -quantities["slip"],
+            "slip": -quantities["foot_slip"],
         }
 
     def terminated(self, quantities: Quantities) -> Flags:
